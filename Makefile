@@ -1,0 +1,44 @@
+# Everything a developer runs. Nothing here needs more than git, make and Python 3.11+.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help setup try test check fix bench docs clean
+help:            ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(VENV)/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Holdfast needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Setting up $(VENV) (once; about a minute) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(VENV)/ready ## make the virtual environment
+
+try: setup       ## ingest the sample sessions and this repository's history, ask, show cited answers
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/tour.py
+
+test: setup      ## run all tests
+	@$(BIN)/python -m pytest
+
+check: setup     ## format, lint, types, import contracts, docs
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m cogapp --check docs/*.md
+
+fix: setup       ## format, and mend what the linter can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+docs: setup      ## regenerate the generated parts of docs/
+	@$(BIN)/python -m cogapp -r docs/*.md
+
+bench: setup     ## measure; see bench/README.md
+	@$(BIN)/python -m bench
+
+clean:           ## remove what make made
+	@rm -rf $(VENV) .try .pytest_cache .ruff_cache .hypothesis build dist

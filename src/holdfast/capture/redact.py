@@ -1,0 +1,107 @@
+"""Redaction before disk: secrets become typed marks, private passages vanish.
+
+It errs on the side of taking out. What it takes out is counted, never kept; there is no
+way back from a mark to the secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from holdfast.capture.secrets import (
+    ALWAYS,
+    KEY_FORMATS,
+    NAME_HINTS,
+    NAMED,
+    SecretRule,
+    assignments,
+    has_long_run,
+    mark,
+)
+
+_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_ALREADY = "[redacted:"
+
+
+class Redacted(NamedTuple):
+    """The text that may rest, and what was taken out of it, by kind."""
+
+    text: str
+    taken: dict[str, int]
+
+
+_NOTHING: dict[str, int] = {}
+
+
+class _Group:
+    """Rules with their anchors laid out for looking up."""
+
+    def __init__(self, rules: Iterable[SecretRule]) -> None:
+        pairs = [(anchor, rule) for rule in rules for anchor in rule.anchors]
+        self._any_case = [(anchor, rule) for anchor, rule in pairs if anchor == anchor.lower()]
+        self._as_is = [(anchor, rule) for anchor, rule in pairs if anchor != anchor.lower()]
+
+    def possible(self, text: str, low: str) -> list[SecretRule]:
+        """The rules one of whose anchors occurs."""
+        found = {rule: None for anchor, rule in self._any_case if anchor in low}
+        found.update({rule: None for anchor, rule in self._as_is if anchor in text})
+        return list(found)
+
+
+_ALWAYS = _Group((SecretRule("private", ("<private>",), _PRIVATE), *ALWAYS))
+_KEY_FORMATS = _Group(KEY_FORMATS)
+_NAMED = _Group(NAMED)
+
+
+class Redactor:
+    """The rules in force: the built-in ones and those of the settings."""
+
+    def __init__(self, extra: Iterable[tuple[str, str]] = ()) -> None:
+        self._own = tuple(SecretRule(kind, (), re.compile(pattern)) for kind, pattern in extra)
+
+    def redact(self, text: str) -> Redacted:
+        """Take every secret out of a text."""
+        low = text.lower()
+        rules = _ALWAYS.possible(text, low)
+        if has_long_run(text):
+            rules += _KEY_FORMATS.possible(text, low)
+        named = False
+        for hint in NAME_HINTS:
+            if hint in low:
+                rules += _NAMED.possible(text, low)
+                named = True
+                break
+        rules += self._own
+        if not rules and not named:
+            return Redacted(text, _NOTHING)
+        taken: Counter[str] = Counter()
+        for rule in rules:
+            text = self._apply(rule, text, taken)
+        if named:
+            text = _cut_assignments(text, taken)
+        return Redacted(text, dict(taken) if taken else _NOTHING)
+
+    @staticmethod
+    def _apply(rule: SecretRule, text: str, taken: Counter[str]) -> str:
+        def substitute(match: re.Match[str]) -> str:
+            found = match.group()
+            if _ALREADY in found and rule.kind != "private":
+                return found
+            new = mark(rule.kind) if rule.replace is None else rule.replace(match)
+            if new is None:
+                return found
+            taken[rule.kind] += 1
+            return new
+
+        return rule.pattern.sub(substitute, text)
+
+
+def _cut_assignments(text: str, taken: Counter[str]) -> str:
+    for start, stop in sorted(set(assignments(text, text.lower())), reverse=True):
+        if _ALREADY not in text[start:stop]:
+            text = f"{text[:start]}{mark('secret')}{text[stop:]}"
+            taken["secret"] += 1
+    return text

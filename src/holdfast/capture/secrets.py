@@ -1,0 +1,250 @@
+"""The shapes of secrets: one rule per kind, each with the literals that must be present.
+
+Where none of a rule's `anchors` occurs in a text, its pattern is not even tried, and patterns
+start with a literal where they can. An anchor in lower case is looked for in any case; one
+with a capital must stand as it is. The rules come in three groups, so that most texts pass
+after some twenty look-ups: tried always, tried where a long unbroken run of characters
+stands (`KEY_FORMATS`), and tried where a name speaks of secrets (`NAMED`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+# What a match becomes; None leaves it as it is.
+Replace = Callable[[re.Match[str]], str | None]
+
+
+class SecretRule(NamedTuple):
+    """One kind of secret. `replace` may look closer and decline."""
+
+    kind: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+    replace: Replace | None = None
+
+
+def mark(kind: str) -> str:
+    """What stands where a secret was."""
+    return f"[redacted:{kind}]"
+
+
+def _key(kind: str, anchors: str, pattern: str) -> SecretRule:
+    return SecretRule(kind, tuple(anchors.split()), re.compile(pattern))
+
+
+KEY_FORMATS: tuple[SecretRule, ...] = (
+    _key("aws-key", "AKIA ASIA ABIA ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    _key("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
+    _key("openai-key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
+    _key("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[A-Za-z0-9]{20,}"),
+    _key("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
+    _key("gitlab-token", "glpat- gldt- glrt-", r"\bgl(?:pat|dt|rt)-[A-Za-z0-9_-]{18,}"),
+    _key(
+        "slack-token",
+        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-",
+        r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}",
+    ),
+    _key("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    _key(
+        "stripe-key",
+        "_live_ _test_ whsec_",
+        r"\b(?:[srp]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})",
+    ),
+    _key("google-key", "AIza", r"\bAIza[0-9A-Za-z_-]{30,}"),
+    _key("google-token", "ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
+    _key("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}"),
+    _key("pypi-token", "pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}"),
+    _key("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}"),
+    _key("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    _key("twilio-key", "SK AC", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
+    _key("digitalocean-token", "doo_v1_ dop_v1_ dor_v1_", r"\bdo[opr]_v1_[0-9a-f]{40,}"),
+    _key("databricks-token", "dapi", r"\bdapi[0-9a-f]{32}\b"),
+    _key("linear-key", "lin_api_", r"\blin_api_[A-Za-z0-9]{30,}"),
+    _key("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
+    _key("vault-token", "hvs. hvb.", r"\bhv[sb]\.[A-Za-z0-9_-]{20,}"),
+    _key("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b"),
+    _key("age-key", "age-secret-key-", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
+    _key("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}"),
+)
+
+_NAMES = tuple(
+    "password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey "
+    "access_key access-key private_key privatekey auth_key authkey encryption_key "
+    "encryptionkey signing_key signingkey account_key accountkey credential".split()
+)
+
+# Values that stand for a secret without being one.
+_PLACEHOLDER = re.compile(
+    r"(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\{.*\}|\[.*\]|\$.*|%.*%|your.*|my.*|some.*|change.?me.*"
+    r"|example.*|placeholder.*|dummy.*|fake.*|redacted.*|todo.*|none|null|undefined|true|false"
+    r"|string|str|text|int|number|bool|boolean|any|object|bytes|optional|required|hidden"
+    r"|pass(?:word|wd)?|pwd|secret|token|key|value|default|empty|process\.env.*|os\.environ.*"
+    r"|env\..*|secrets\..*|self\..*|this\..*|config\..*|settings\..*|import.*|await|new|return)$"
+)
+_WORDY = re.compile(r"^[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*[-_.:/]?$")
+
+
+def entropy(text: str) -> float:
+    """Shannon entropy in bits a character."""
+    counts = Counter(text)
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values())
+
+
+def _looks_random(value: str) -> bool:
+    """Letters and digits mixed as no name or word would mix them."""
+    if len(value) < 8 or _PLACEHOLDER.match(value) or _WORDY.match(value):
+        return False
+    has_digit = any(c.isdigit() for c in value)
+    has_letter = any(c.isalpha() for c in value)
+    mixed = value.lower() != value and value.upper() != value
+    return has_letter and (has_digit or mixed) and entropy(value) >= (2.8 if has_digit else 3.6)
+
+
+def _is_secret(name: str, match: re.Match[str]) -> bool:
+    value, quoted = match["value"], bool(match["quote"])
+    if quoted and "pass" in name and " " not in value and not _PLACEHOLDER.match(value):
+        return not _WORDY.match(value) or len(value) >= 16
+    return not _is_code(value, quoted) and _looks_random(value)
+
+
+def _is_code(value: str, quoted: bool) -> bool:
+    """An expression rather than a literal: a call, an attribute, an index."""
+    return not quoted and any(c in value for c in "()[]{}<>.$")
+
+
+def _env(match: re.Match[str]) -> str | None:
+    value = match.group("value").strip("\"'")
+    if len(value) < 4 or _PLACEHOLDER.match(value) or "(" in value:
+        return None
+    return f"{match.group('name')}{mark('env')}"
+
+
+def _connection(match: re.Match[str]) -> str | None:
+    password = match.group("password")
+    if _PLACEHOLDER.match(password) and password[0] in "<{$[%*":
+        return None
+    return f"{match.group('head')}{mark('password')}@"
+
+
+def _flag(match: re.Match[str]) -> str | None:
+    value = match.group("value").strip("\"'")
+    if len(value) < 4 or value.startswith(("-", "$")) or _PLACEHOLDER.match(value):
+        return None
+    return f"{match.group('head')}{mark('secret')}"
+
+
+def _keep_head(kind: str) -> Replace:
+    return lambda match: f"{match.group('head')}{mark(kind)}"
+
+
+ALWAYS: tuple[SecretRule, ...] = (
+    SecretRule(
+        "private-key",
+        ("-----begin",),
+        re.compile(
+            r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
+            r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+            re.DOTALL,
+        ),
+    ),
+    SecretRule(
+        "password",
+        ("://",),
+        re.compile(r"(?P<head>://[^\s:/@'\"<>]*:)(?P<password>[^\s@/'\"]{2,})@"),
+        _connection,
+    ),
+    SecretRule(
+        "bearer",
+        ("bearer", "basic ", "authorization"),
+        re.compile(
+            r"(?i)(?P<head>\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:basic|token))\s+)"
+            r"(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{16,}"
+        ),
+        _keep_head("bearer"),
+    ),
+    SecretRule(
+        "cookie",
+        ("cookie",),
+        re.compile(r"(?i)(?P<head>\b(?:set-)?cookie\s*:\s*)[\w.-]+=[^\r\n'\"]{4,}"),
+        _keep_head("cookie"),
+    ),
+    SecretRule(
+        "secret",
+        ("--",),
+        re.compile(
+            r"(?P<head>--(?:password|passwd|token|secret|api-key|access-token|client-secret)[ =])"
+            r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)"
+        ),
+        _flag,
+    ),
+    SecretRule(
+        "secret",
+        ("curl",),
+        re.compile(r"(?P<head>\bcurl\b[^\n|;]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:)[^\s\"']{3,}"),
+        _keep_head("secret"),
+    ),
+    SecretRule(
+        "secret",
+        ("?", "&"),
+        re.compile(
+            r"(?i)(?P<head>[?&](?:access_token|auth|token|api_?key|key|sig(?:nature)?|password"
+            r"|secret|client_secret)=)(?=[^\s&#'\"]*\d)[A-Za-z0-9._~%+/=-]{12,}"
+        ),
+        _keep_head("secret"),
+    ),
+)
+
+NAMED: tuple[SecretRule, ...] = (
+    SecretRule(
+        "env",
+        tuple("KEY= TOKEN= SECRET= PASS PWD= CREDENTIAL DSN= KEY_ TOKEN_ SECRET_".split()),
+        re.compile(
+            r"(?m)(?P<name>^\s*[+-]?\s*(?:export\s+|set\s+|ENV\s+)?[A-Z][A-Z0-9_]*"
+            r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN)[A-Z0-9_]*=)"
+            r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s#;&|]+)"
+        ),
+        _env,
+    ),
+)
+
+_VALUE = re.compile(
+    r"(?P<name>[\w-]*)(?P<between>[\"']?\s*(?::=|=>|=|:)\s*)"
+    r"(?P<quote>[\"'`]?)(?P<value>(?<=[\"'`])[^\"'`\n]{6,}|[^\s\"'`,;#]{8,})(?P=quote)"
+)
+
+
+def assignments(text: str, low: str) -> list[tuple[int, int]]:
+    """Where values stand that are given to a name that speaks of secrets: `api_key = "…"`.
+
+    Names are looked for one by one: a pattern that tries two dozen of them at every character
+    took eighty times as long.
+    """
+    if len(low) != len(text):
+        low = "".join(c.lower() if c.isascii() else c for c in text)
+    spans: list[tuple[int, int]] = []
+    for name in _NAMES:
+        at = low.find(name)
+        while at >= 0:
+            match = _VALUE.match(text, at + len(name))
+            if match and _is_secret(low[at : match.end("name")], match):
+                spans.append(match.span("value"))
+            at = low.find(name, at + len(name))
+    return spans
+
+
+NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn")
+
+# Every key format has a run of at least this many of these characters.
+_RUN = b"a" * 18
+_RUN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_RUN_TABLE = bytes(ord("a") if byte in _RUN_BYTES else ord(" ") for byte in range(256))
+
+
+def has_long_run(text: str) -> bool:
+    """Whether a key of a known format could stand in a text at all."""
+    return _RUN in text.encode("ascii", "replace").translate(_RUN_TABLE)

@@ -1,0 +1,63 @@
+"""Everything that can go wrong, as one tree.
+
+HoldfastError
+├── InputError             what the user gave cannot be used
+│   ├── NotFoundError      a record, bank or file that is not there
+│   └── SettingsError      the settings file or an environment variable
+└── StoreError             the memory itself cannot be read or written
+    ├── StoreBusyError     another process holds it too long
+    ├── StoreFullError     no room on the disk
+    ├── StoreCorruptError  the file is damaged, or not ours
+    └── NewerSchemaError   written by a newer Holdfast
+
+Each carries a `remedy`: one sentence that tells the user what to do next.
+"""
+
+
+class HoldfastError(Exception):
+    """The root; `message` says what happened, `remedy` what to do about it."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+class InputError(HoldfastError):
+    """What the user gave cannot be used."""
+
+
+class NotFoundError(InputError):
+    """A record, bank or file that is not there."""
+
+
+class SettingsError(InputError):
+    """The settings file or an environment variable."""
+
+
+class StoreError(HoldfastError):
+    """The memory itself cannot be read or written."""
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the memory for too long."""
+
+
+class StoreFullError(StoreError):
+    """No room on the disk; what was being written has been rolled back."""
+
+
+class StoreCorruptError(StoreError):
+    """The file is damaged, or was never a memory of ours."""
+
+
+class NewerSchemaError(StoreError):
+    """The memory was written by a newer Holdfast; nothing was changed."""
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"This memory has schema {found}; this program knows up to {known}.",
+            "Upgrade Holdfast (pip install -U holdfast). Nothing was changed.",
+        )
+        self.found = found
+        self.known = known

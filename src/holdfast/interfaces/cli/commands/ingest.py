@@ -1,0 +1,150 @@
+"""`holdfast ingest`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from holdfast.app import Holdfast, open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, amount, number, plain
+from holdfast.refine.ingest import Account
+from holdfast.sources.git import is_repository
+
+HELP = """\
+Read transcripts into memory. Without a path: all of Claude Code's, from
+$CLAUDE_CONFIG_DIR or ~/.claude. A path may be a transcript, a folder of them, or a git
+repository, whose log is read.
+
+Only what is new is read, so run it as often as you like. Stopped half-way, it goes on
+where it was. Secrets are taken out before anything is written."""
+
+EXAMPLES = """\
+  holdfast ingest --dry-run
+  holdfast ingest
+  holdfast ingest ~/.claude/projects/-home-me-work
+  holdfast ingest ~/work/project          a repository: its git log"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="what to read")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be read")
+    parser.add_argument(
+        "--bank", metavar="NAME", default="", help="put it all in this bank (default: by project)"
+    )
+    parser.add_argument(
+        "--workers",
+        type=options.positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="how many processes read (default: one a core)",
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    paths: list[Path] = [path.expanduser() for path in arguments.paths]
+    repositories = [path for path in paths if path.is_dir() and is_repository(path)]
+    folders = [path for path in paths if path not in repositories]
+    with open_memory() as memory:
+        if not paths and not memory.default_inputs().is_dir():
+            return _nothing_there(screen, memory)
+        inputs = memory.find(folders, arguments.bank) if folders or not paths else []
+        if arguments.dry_run:
+            return _estimate(screen, memory, inputs, repositories, arguments.json)
+        account = None
+        if inputs:
+            account = _read(memory, inputs, arguments.workers, arguments.json)
+        commits = [memory.ingest_git(path, arguments.bank) for path in repositories]
+    if arguments.json:
+        screen.json(
+            {
+                "transcripts": plain(account),
+                "repositories": [
+                    {"path": str(path), "commits": seen, "new": new}
+                    for path, (seen, new) in zip(repositories, commits, strict=True)
+                ],
+            }
+        )
+        return 0
+    if account is not None:
+        _print(screen, account)
+    for path, (seen, new) in zip(repositories, commits, strict=True):
+        screen.line(f"{path}: {number(seen, 'commit')} in its log, {new:,} of them new.")
+    if account is None and not repositories:
+        screen.line("No transcripts there.")
+    return 0
+
+
+def _nothing_there(screen: Screen, memory: Holdfast) -> int:
+    screen.line(f"No transcripts at {memory.default_inputs()}.")
+    screen.line("Give a path, or set CLAUDE_CONFIG_DIR to where Claude Code keeps its data.")
+    return 0
+
+
+def _estimate(
+    screen: Screen,
+    memory: Holdfast,
+    inputs: Sequence[object],
+    repositories: Sequence[Path],
+    as_json: bool,
+) -> int:
+    new = memory.estimate(inputs)  # pyright: ignore[reportArgumentType]
+    size = sum(count for _, count in new)
+    if as_json:
+        screen.json({"files": len(inputs), "files_with_news": len(new), "new_bytes": size})
+        return 0
+    screen.line(f"{number(len(inputs), 'transcript')} found; {len(new):,} with something new.")
+    folders: dict[str, tuple[int, int]] = {}
+    for item, count in new:
+        files, total = folders.get(item.path.parent.name, (0, 0))
+        folders[item.path.parent.name] = (files + 1, total + count)
+    for name, (files, total) in sorted(folders.items(), key=lambda f: -f[1][1])[:12]:
+        screen.line(f"  {amount(total):>9}  {number(files, 'file'):<10}  {name}")
+    if len(folders) > 12:
+        screen.line(f"  … and {len(folders) - 12} more folders")
+    screen.line(f"To read: {amount(size)}. Nothing has been read or written.")
+    for path in repositories:
+        screen.line(f"And the git log of {path}.")
+    return 0
+
+
+def _read(memory: Holdfast, inputs: Sequence[object], workers: int, quiet: bool) -> Account:
+    console = Console(stderr=True)
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("read", total=None)
+        return memory.ingest(
+            inputs,  # pyright: ignore[reportArgumentType]
+            workers,
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+
+
+def _print(screen: Screen, account: Account) -> None:
+    if account.files_read == 0:
+        screen.line(f"Nothing new in {number(account.files_seen, 'transcript')}.")
+    else:
+        screen.line(
+            f"Read {amount(account.bytes_read)} in {number(account.files_read, 'file')}: "
+            f"{number(account.lines, 'line')}."
+        )
+        screen.line(
+            f"  {account.captured:,} captured + {account.skipped:,} skipped + "
+            f"{account.failed:,} failed = {account.captured + account.skipped + account.failed:,}"
+        )
+        screen.line(f"  {number(account.sessions, 'session')} brought up to date.")
+    if account.redacted:
+        screen.line(f"  {number(account.redacted, 'secret')} taken out before storing.")
+    for source in account.gone:
+        screen.line(f"  gone: {source.path} ({source.lines:,} lines of it are kept)")
+    if account.failed:
+        screen.line("  `holdfast status` shows which lines failed, and why.")

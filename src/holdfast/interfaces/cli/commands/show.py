@@ -1,0 +1,120 @@
+"""`holdfast show`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app import ALL_BANKS, open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, plain
+from holdfast.language import cut
+from holdfast.model.ids import uri
+from holdfast.model.records import Turn
+from holdfast.recall.trace import RawState, Trace, word_of
+from holdfast.refine.passages import turn_text
+
+HELP = """\
+Open a record and walk down from it: digest → exchanges → turns → the raw line.
+
+The name is a URI from `recall` or `ask`, or just the start of an id. If the raw
+transcript has been deleted since, show says so; the record itself stays."""
+
+EXAMPLES = """\
+  holdfast show holdfast://exchange/5c1f0a9be2d47c33
+  holdfast show 5c1f0a
+  holdfast show 5c1f0a --raw"""
+
+_RAW_SHOWN = 600
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("uri", metavar="URI", help="holdfast://WORD/ID, or the start of an id")
+    parser.add_argument("--raw", action="store_true", help="print the whole raw line, nothing else")
+    options.add_bank(parser, default=ALL_BANKS)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory() as memory:
+        found = memory.show(arguments.uri, arguments.bank)
+    if arguments.raw:
+        return _print_raw(screen, found)
+    if arguments.json:
+        screen.json(
+            {
+                "uri": uri(found.word, found.record.id),
+                "kind": found.word,
+                "record": plain(found.record),
+                "above": found.above,
+                "below": [_named(record) for record in found.below],
+                "raw": plain(found.raw),
+            }
+        )
+    else:
+        _print(screen, found)
+    return 0
+
+
+def _named(record: object) -> dict[str, object]:
+    whole = plain(record)
+    return {"uri": uri(type(record).__name__.lower(), whole["id"]), **whole}
+
+
+def _print_raw(screen: Screen, found: Trace) -> int:
+    if found.raw is None or found.raw.state is not RawState.PRESENT:
+        screen.line(_raw_state(found))
+        return 1
+    screen.line(found.raw.text)
+    return 0
+
+
+def _print(screen: Screen, found: Trace) -> None:
+    record = found.record
+    screen.line(screen.paint(uri(found.word, record.id), "bold", "cyan"))
+    if isinstance(record, Turn):
+        screen.line(f"{record.role.value} turn {record.seq} · {record.time} · {record.trust.value}")
+        screen.line()
+        screen.wrap(turn_text(record), "  ")
+    else:
+        _print_fields(screen, plain(record))
+    if found.above:
+        screen.line()
+        screen.line(f"in: {', '.join(found.above)}")
+    if found.below:
+        screen.line()
+        screen.line(f"made of {len(found.below)}:")
+    for part in found.below:
+        text = turn_text(part) if isinstance(part, Turn) else getattr(part, "title", "")
+        screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
+    if found.word != "commit":
+        screen.line()
+        screen.line(_raw_state(found))
+    if found.raw is not None and found.raw.text:
+        screen.line(screen.paint(cut(found.raw.text, _RAW_SHOWN), "dim"))
+
+
+def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
+    for name, value in fields.items():
+        if value in ("", [], None) or name in ("bank", "id"):
+            continue
+        if isinstance(value, list):
+            screen.line(f"  {name}:")
+            for item in value:  # pyright: ignore[reportUnknownVariableType]
+                screen.wrap(f"- {item}", "    ", "      ")
+        else:
+            screen.wrap(f"{name}: {value}", "  ", "    ")
+
+
+def _raw_state(found: Trace) -> str:
+    raw = found.raw
+    if raw is None:
+        return "raw line: none is known"
+    where = f"{raw.path}:{raw.line}"
+    if raw.state is RawState.PRESENT:
+        return f"raw line: {where}"
+    if raw.state is RawState.GONE:
+        return f"raw line: gone ({where} is no longer on disk); what is above was kept from it"
+    return f"raw line: {where} has changed since it was read; what is above was kept from it"

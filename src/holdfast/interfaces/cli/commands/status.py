@@ -1,0 +1,160 @@
+"""`holdfast status`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app import ALL_BANKS, Holdfast, open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.model.ledger import Balance
+from holdfast.store.protocol import Counts
+
+HELP = """\
+What is remembered, and the account of every input line: captured, skipped with a
+reason, failed, or still to be read. The sum is the number of lines on disk."""
+
+EXAMPLES = """\
+  holdfast status
+  holdfast status --bank myproject
+  holdfast status --json"""
+
+_REASONS = {
+    "housekeeping": "records of the program about itself",
+    "thinking": "the model's private reasoning",
+    "injected": "text that hooks put in",
+    "machine": "machine text in the user's place",
+    "compaction": "summaries that repeat what came before",
+    "duplicate": "already known from another file",
+    "orphan-result": "results of calls that are not in the file",
+    "empty": "no words in it",
+    "blank": "empty lines",
+    "private": "marked <private>",
+    "excluded": "left out by the settings",
+    "unknown-type": "record types this version does not know",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    options.add_bank(parser, default=ALL_BANKS)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory() as memory:
+        id = memory.bank_id(arguments.bank)
+        counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
+        if arguments.json:
+            screen.json(_contract(memory, id, counts, balance))
+        else:
+            _print(screen, memory, id, counts, balance)
+    return 0
+
+
+def _contract(
+    memory: Holdfast, id: str | None, counts: Counts, balance: Balance
+) -> dict[str, object]:
+    return {
+        "bank": memory.bank_name(id),
+        "home": str(memory.settings.home),
+        "banks": [{"id": b.id, "name": b.name} for b in memory.reader.banks()],
+        "sessions": counts.sessions,
+        "turns": counts.turns,
+        "exchanges": counts.exchanges,
+        "digests": counts.digests,
+        "commits": counts.commits,
+        "raw_bytes": counts.raw_bytes,
+        "l1_bytes": counts.l1_bytes,
+        "ledger": {
+            "files": balance.files,
+            "lines": balance.lines,
+            "captured": balance.captured,
+            "skipped": balance.skipped or {},
+            "failed": balance.failed,
+            "pending": balance.pending,
+            "redacted": balance.redacted or {},
+            "problems": list(balance.problems),
+            "balanced": balance.accounted + balance.pending == balance.lines,
+        },
+        "stale_sessions": len(memory.reader.stale_sessions()),
+        "worker": None,
+        "last_event": memory.reader.last_event(id) or None,
+        "cost": {"model": None, "tokens": 0, "usd": 0},
+    }
+
+
+def _print(
+    screen: Screen, memory: Holdfast, id: str | None, counts: Counts, balance: Balance
+) -> None:
+    banks = memory.reader.banks()
+    screen.line(f"{screen.paint('Holdfast', 'bold')} at {memory.settings.home}")
+    if not banks:
+        screen.line("Nothing is remembered yet. `holdfast ingest` reads your sessions.")
+        return
+    _print_banks(screen, memory, id)
+    screen.line(
+        f"  {number(counts.sessions, 'session')}, {number(counts.turns, 'turn')}, "
+        f"{number(counts.exchanges, 'exchange')}, {number(counts.digests, 'digest')}, "
+        f"{number(counts.commits, 'commit')}"
+    )
+    if counts.raw_bytes:
+        share = counts.l1_bytes / counts.raw_bytes
+        screen.line(
+            f"  {amount(counts.raw_bytes)} of transcripts refined to {amount(counts.l1_bytes)} "
+            f"({share:.1%})"
+        )
+    screen.line(f"  last event: {memory.reader.last_event(id) or 'none'}")
+    screen.line()
+    _print_ledger(screen, balance)
+    _print_failures(screen, memory, id, balance)
+
+
+def _print_banks(screen: Screen, memory: Holdfast, id: str | None) -> None:
+    if id is not None:
+        screen.line(f"bank {memory.bank_name(id)}")
+        return
+    names = [bank.name for bank in memory.reader.banks()]
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    screen.line(f"{number(len(names), 'bank')}: {', '.join(names[:6])}{more}")
+
+
+def _print_ledger(screen: Screen, balance: Balance) -> None:
+    screen.line(
+        f"ledger: {number(balance.files, 'file')}, {number(balance.lines, 'line')} on disk "
+        "or once read"
+    )
+    screen.line(f"  {balance.captured:>9,} captured")
+    for reason, count in (balance.skipped or {}).items():
+        screen.line(f"  {count:>9,} skipped: {reason} ({_REASONS.get(reason, reason)})")
+    screen.line(f"  {balance.failed:>9,} failed")
+    screen.line(f"  {balance.pending:>9,} still to be read")
+    adds_up = balance.accounted + balance.pending == balance.lines
+    total = f"  {balance.accounted + balance.pending:>9,} in all: "
+    verdict = "every line is accounted for" if adds_up else "THE BALANCE DOES NOT ADD UP"
+    screen.line(total + screen.paint(verdict, "green" if adds_up else "red"))
+    if balance.redacted:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in balance.redacted.items())
+        screen.line(f"  secrets taken out: {kinds}")
+
+
+def _print_failures(screen: Screen, memory: Holdfast, id: str | None, balance: Balance) -> None:
+    failures = memory.reader.failures(id, limit=5)
+    if failures:
+        screen.line()
+        screen.line("lines that could not be read (kept, and tried again by newer versions):")
+    for failure in failures:
+        source = memory.reader.source(failure.source)
+        path = source.path if source else "?"
+        screen.line(f"  {path}:{failure.line}  {failure.reason}")
+    if balance.failed > len(failures):
+        screen.line(f"  … and {balance.failed - len(failures):,} more")
+    if balance.problems:
+        screen.line()
+        screen.line("files:")
+    for problem in balance.problems[:10]:
+        screen.wrap(problem, "  ", "    ")
+    if len(balance.problems) > 10:
+        screen.line(f"  … and {len(balance.problems) - 10:,} more")

@@ -1,0 +1,127 @@
+"""`holdfast`: finds the command, runs it, and turns every failure into a sentence.
+
+The start-up cost of a command is what it imports, so nothing is imported for another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import NamedTuple
+
+from holdfast.errors import HoldfastError, InputError
+
+_PLACE = "holdfast.interfaces.cli.commands."
+_WIDTH = 12
+
+
+class Command(NamedTuple):
+    """A command: the module it lives in, and what it is for."""
+
+    module: str
+    purpose: str
+
+
+COMMANDS = {
+    "ask": Command("ask", "answer a question from memory, with citations"),
+    "recall": Command("recall", "find the records that speak of something"),
+    "show": Command("show", "open a record, down to the raw line it came from"),
+    "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
+    "import": Command("import_", "read a dialogue from another program"),
+    "status": Command("status", "what is remembered, and whether every line is accounted for"),
+}
+
+OVERVIEW = """\
+Holdfast: a memory for coding agents that a professional can trust.
+
+usage: holdfast COMMAND [options]
+
+commands:
+{commands}
+
+  holdfast COMMAND --help    what a command does, with examples
+  holdfast --version         the version of this program
+
+First time here?  holdfast ingest --dry-run   shows what it would read of yours.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    sys.excepthook = _explain_crash
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        sys.stdout.write(overview())
+        return 0
+    if arguments[0] in ("-V", "--version"):
+        sys.stdout.write(f"holdfast {importlib.import_module('holdfast').__version__}\n")
+        return 0
+    try:
+        return _run(arguments[0], arguments[1:])
+    except HoldfastError as error:
+        _complain(error.message, error.remedy)
+        return 2 if isinstance(error, InputError) else 1
+    except KeyboardInterrupt:
+        _complain("Stopped.", "Nothing is lost; run the same command again to go on.")
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone (`holdfast recall … | head`): not an error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def overview() -> str:
+    """What `holdfast --help` prints."""
+    listed = "\n".join(f"  {name:<{_WIDTH}}{found.purpose}" for name, found in COMMANDS.items())
+    return OVERVIEW.format(commands=listed)
+
+
+def _run(name: str, rest: Sequence[str]) -> int:
+    found = COMMANDS.get(name)
+    if found is None:
+        close = importlib.import_module("difflib").get_close_matches(name, COMMANDS, 1)
+        hint = f"Did you mean {close[0]!r}? " if close else ""
+        raise InputError(f"There is no command {name!r}.", f"{hint}See `holdfast --help`.")
+    module = importlib.import_module(_PLACE + found.module)
+    parser = make_parser(name)
+    return int(module.run(parser.parse_args(rest)))
+
+
+def make_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of one command."""
+    module = importlib.import_module(_PLACE + COMMANDS[name].module)
+    parser = argparse.ArgumentParser(
+        prog=f"holdfast {name}",
+        description=module.HELP,
+        epilog=f"examples:\n{module.EXAMPLES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    return parser
+
+
+def _complain(message: str, remedy: str) -> None:
+    sys.stderr.write(f"holdfast: {message}\n")
+    if remedy:
+        sys.stderr.write(f"  → {remedy}\n")
+
+
+def _explain_crash(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """A fault of ours: one sentence for the user, the traceback for whoever asks for it."""
+    if os.environ.get("HOLDFAST_DEBUG"):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    _complain(
+        f"This is a fault in Holdfast ({kind.__name__}: {error}). Your memory is unharmed.",
+        "Run the command again with HOLDFAST_DEBUG=1 for the details to report.",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.errors import InputError
+from holdfast.model.query import Layer
+
+_NOT_YET = (Layer.RULES,)
+
+
+def add_bank(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """`--bank NAME`."""
+    where = "all banks" if default else "the project of the current folder"
+    parser.add_argument(
+        "--bank",
+        metavar="NAME",
+        default=default,
+        help=f"which bank; 'all' for every one (default: {where})",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def add_layer(parser: argparse.ArgumentParser) -> None:
+    """`--layer LAYER`, any number of times."""
+    names = [layer.value for layer in Layer if layer not in _NOT_YET]
+    parser.add_argument(
+        "--layer",
+        action="append",
+        default=[],
+        choices=names,
+        help="look only here; may be given several times (default: everywhere)",
+    )
+
+
+def words(parts: list[str], what: str) -> str:
+    """The words of a command as one text."""
+    text = " ".join(parts).strip()
+    if not text:
+        raise InputError(f"The {what} is empty.", "Say what to look for.")
+    return text
+
+
+def positive(text: str) -> int:
+    """A whole number above zero."""
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value

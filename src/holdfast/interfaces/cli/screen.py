@@ -1,0 +1,84 @@
+"""Writing to a person or to a program: colour only at a terminal, JSON only when asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any, TextIO, cast
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+class Screen:
+    """Where output goes."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self.is_terminal = self._stream.isatty()
+        self._colour = self.is_terminal and "NO_COLOR" not in os.environ
+        self.width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+
+    def line(self, text: str = "") -> None:
+        """One line of text."""
+        self._stream.write(text + "\n")
+
+    def paint(self, text: str, *styles: str) -> str:
+        """The text in a style, where styles can be seen."""
+        if not self._colour or not text:
+            return text
+        return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
+
+    def wrap(self, text: str, indent: str = "", hang: str | None = None) -> None:
+        """A paragraph, folded to the width."""
+        for paragraph in text.split("\n"):
+            folded = textwrap.fill(
+                paragraph,
+                self.width,
+                initial_indent=indent,
+                subsequent_indent=indent if hang is None else hang,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            self.line(folded or "")
+
+    def json(self, value: object) -> None:
+        """A value as JSON, one document."""
+        json.dump(plain(value), self._stream, ensure_ascii=False, indent=2)
+        self._stream.write("\n")
+
+
+def plain(value: object) -> Any:
+    """Records as what JSON can hold."""
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in cast(dict[Any, Any], value).items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in cast(list[Any], value)]
+    return value
+
+
+def amount(size: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError("unreachable")
+
+
+def number(count: int, noun: str, plural: str = "") -> str:
+    """`1 line`, `2,000 lines`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def day(time: str) -> str:
+    """The day of a moment, for people."""
+    return time[:10] if time else "undated"

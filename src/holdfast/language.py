@@ -1,0 +1,128 @@
+"""Plain words out of chat: markdown stripped, sentences found, texts cut where it reads well.
+
+No grammar and no model: only what holds for the prose and code that agents and people write.
+"""
+
+from __future__ import annotations
+
+import re
+
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+_TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_LIGHT_EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
+_TAG = re.compile(r"</?[a-z][a-z0-9_-]*(?:\s[^<>]*)?>")
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[`A-ZÀ-ÞА-Я0-9])|(?<=[。！？])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|ms|st)|^\d+)\.$", re.I)
+
+STOPWORDS = frozenset(
+    "a about above after again all also am an and any are aren't as at be because been before "
+    "being below between both but by can can't cannot could couldn't did didn't do does doesn't "
+    "doing don't down during each else even every few for from further get gets go goes got had "
+    "has hasn't have having he her here hers him his how i i'd i'll i'm i've if in into is isn't "
+    "it it's its itself just let let's like make me more most my need no nor not now of off on "
+    "once one only or other our ours out over own please same see she should shouldn't so some "
+    "still such sure take than that that's the their them then there there's these they they're "
+    "this those through to too try under until up us use used using very want was wasn't we "
+    "we'll we're we've well were what what's when where which while who whom why will with "
+    "without won't would yes yet you you're your yours ok okay thanks thank hi hello hey".split()
+)
+
+
+def plain(text: str) -> str:
+    """Markdown as plain lines: no fences, no tables, no marks; list items keep their line."""
+    text = _FENCE.sub("\n", text)
+    text = _TABLE_ROW.sub("", text)
+    text = _LINK.sub(r"\1", text)
+    text = _EMPHASIS.sub(r"\2", text)
+    text = _LIGHT_EMPHASIS.sub(r"\1", text)
+    return _TAG.sub("", text)
+
+
+def squeeze(text: str) -> str:
+    """All white space as single blanks."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, list items and lines each on their own; headings left out."""
+    found: list[str] = []
+    for block in _paragraphs(plain(text)):
+        parts = _SENTENCE_END.split(block)
+        pending = ""
+        for part in parts:
+            pending = f"{pending} {part}".strip() if pending else part.strip()
+            if pending and not _ABBREVIATION.search(pending):
+                found.append(pending)
+                pending = ""
+        if pending:
+            found.append(pending)
+    return found
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Lines joined into paragraphs; a bullet or an empty line starts a new one."""
+    blocks: list[str] = []
+    open_block = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if not stripped or _HEADING.match(line) or set(stripped) <= set("-=_*#"):
+            open_block = False
+            continue
+        bullet = _BULLET.match(line)
+        words = squeeze(line[bullet.end() :] if bullet else line)
+        if open_block and not bullet:
+            blocks[-1] = f"{blocks[-1]} {words}"
+        else:
+            blocks.append(words)
+            open_block = True
+        if words.endswith(":") and not bullet:
+            open_block = False
+    return blocks
+
+
+def headings(text: str) -> list[str]:
+    """The markdown headings of a text."""
+    found = [_HEADING.match(line) for line in _FENCE.sub("\n", text).split("\n")]
+    return [squeeze(plain(match.group(1))) for match in found if match and match.group(1)]
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters, ended at a word, with an ellipsis if something is missing."""
+    text = squeeze(text)
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    space = head.rfind(" ")
+    if space > limit * 0.6:
+        head = head[:space]
+    return head.rstrip(" ,;:-–—.(") + "…"
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_SUFFIXES = (
+    "izations", "ization", "ations", "ingly", "ation", "ments", "ement", "ings", "edly", "ions",
+    "ment", "ness", "ing", "ied", "ies", "ion", "ers", "ed", "es", "er", "ly", "s", "e",
+)  # fmt: skip
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case; `snake_case` and `kebab-case` fall into their parts."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def stem(word: str) -> str:
+    """A word without its ending, roughly: enough to hold `caching`, `cached` and `cache` equal."""
+    if len(word) <= 3 or not word.isascii():
+        return word
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+        word = word[:-1]
+    return word[:-1] + "i" if word.endswith("y") else word

@@ -1,0 +1,1 @@
+"""The words of Holdfast as frozen dataclasses; standard library only, no behaviour of its own."""

@@ -1,0 +1,26 @@
+"""A bank: the memory of one project, walled off from every other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Disposition:
+    """How a bank reasons, each from 1 to 5."""
+
+    skepticism: int = 3
+    literalism: int = 3
+    empathy: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """One project. `aliases` are every identity it was ever met under (see sources.project)."""
+
+    id: str
+    name: str
+    created: str
+    background: str = ""
+    disposition: Disposition = field(default_factory=Disposition)
+    aliases: tuple[str, ...] = ()

@@ -1,0 +1,132 @@
+"""The account of every input line: what was captured, what was left out and why, what failed.
+
+A line is counted once, under one outcome and one reason, in the same transaction that stores
+what it gave. So the balance is exact at every moment, however a run ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fate(StrEnum):
+    """What became of one line."""
+
+    CAPTURED = "captured"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class Skip(StrEnum):
+    """Why a readable line gives nothing to remember."""
+
+    HOUSEKEEPING = "housekeeping"
+    THINKING = "thinking"
+    INJECTED = "injected"
+    MACHINE = "machine"
+    COMPACTION = "compaction"
+    DUPLICATE = "duplicate"
+    ORPHAN_RESULT = "orphan-result"
+    EMPTY = "empty"
+    BLANK = "blank"
+    PRIVATE = "private"
+    EXCLUDED = "excluded"
+    UNKNOWN_TYPE = "unknown-type"
+
+
+class Failure(StrEnum):
+    """Why a line could not be read; it stays in the ledger and is tried again."""
+
+    NOT_JSON = "not-json"
+    NOT_AN_OBJECT = "not-an-object"
+    WRONG_SHAPE = "wrong-shape"
+    TOO_DEEP = "too-deep"
+    TOO_LARGE = "too-large"
+
+
+class SourceState(StrEnum):
+    """How a file stands to what we have read of it."""
+
+    LIVE = "live"
+    GONE = "gone"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input file and how far it has been read: up to `offset`, whose preceding bytes hash
+    to `prefix`. `stamp` is the file's size and times when it was last read to its end;
+    `rewrites` counts how often it was found changed below the offset."""
+
+    id: int
+    path: str
+    agent: str
+    bank: str
+    offset: int = 0
+    lines: int = 0
+    prefix: str = ""
+    stamp: str = ""
+    l1_bytes: int = 0
+    rewrites: int = 0
+    state: SourceState = SourceState.LIVE
+    problem: str = ""
+    read_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedLine:
+    """A line that could not be read: where it is, why, and a redacted piece of it."""
+
+    source: int
+    line: int
+    offset: int
+    reason: str
+    excerpt: str
+    reader: int
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """The ledger added up. `pending` lines are on disk and not yet read."""
+
+    files: int = 0
+    lines: int = 0
+    captured: int = 0
+    skipped: dict[str, int] | None = None
+    failed: int = 0
+    pending: int = 0
+    redacted: dict[str, int] | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def accounted(self) -> int:
+        """Lines with a known fate; equal to `lines - pending` or something is broken."""
+        return self.captured + sum((self.skipped or {}).values()) + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a model service, for the cost ledger."""
+
+    id: str
+    time: str
+    operation: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    usd: float
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """One brief that was put into a session."""
+
+    id: str
+    bank: str
+    session: str
+    time: str
+    characters: int
+    records: tuple[str, ...] = ()

@@ -1,0 +1,135 @@
+"""Questions and what comes back: hit, recall, answer, citation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from holdfast.model.trust import Freshness, Status, Trust
+
+
+class Layer(StrEnum):
+    """What a question races over."""
+
+    RULES = "rules"
+    SUMMARIES = "summaries"
+    OBSERVATIONS = "observations"
+    TRANSCRIPTS = "transcripts"
+    TEAM = "team"
+
+
+LAYER_OF = {
+    "rule": Layer.RULES,
+    "digest": Layer.SUMMARIES,
+    "concept": Layer.SUMMARIES,
+    "exchange": Layer.OBSERVATIONS,
+    "memory": Layer.OBSERVATIONS,
+    "fact": Layer.OBSERVATIONS,
+    "turn": Layer.TRANSCRIPTS,
+    "commit": Layer.TEAM,
+    "pull": Layer.TEAM,
+    "issue": Layer.TEAM,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A searchable piece of a record: what is matched, and what is shown."""
+
+    bank: str
+    kind: str
+    id: str
+    session: str
+    time: str
+    body: str
+    context: str = ""
+    trust: Trust = Trust.ASSISTANT
+    status: Status = Status.OBSERVED
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a hit came from: a file and line on disk, or an id of the host's own."""
+
+    path: str = ""
+    line: int = 0
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One found record."""
+
+    uri: str
+    kind: str
+    layer: Layer
+    score: float
+    text: str
+    time: str
+    session: str
+    bank: str
+    source: Place = field(default_factory=Place)
+    status: Status = Status.OBSERVED
+    freshness: Freshness = Freshness.UNKNOWN
+    trust: Trust = Trust.ASSISTANT
+    why: dict[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How one arm of a recall fared."""
+
+    name: str
+    ms: float
+    found: int
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The result of a recall; `abstained` when nothing clears the relevance floor, and then
+    `misses` are the nearest that did not."""
+
+    query: str
+    bank: str
+    abstained: bool
+    hits: tuple[Hit, ...]
+    strategies: tuple[Strategy, ...] = ()
+    fallbacks: tuple[str, ...] = ()
+    misses: tuple[Hit, ...] = ()
+
+
+class Confidence(StrEnum):
+    """How well the evidence covers a question; `research.answer` states the meaning of each."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A piece of evidence under an answer; `number` is how the answer refers to it."""
+
+    number: int
+    uri: str
+    layer: Layer
+    excerpt: str
+    browse_url: str
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A cited answer, or an abstention that says so."""
+
+    question: str
+    answer: str
+    confidence: Confidence
+    abstained: bool
+    source: str
+    citations: tuple[Citation, ...] = ()
+    layers_searched: tuple[Layer, ...] = ()
+    caveats: tuple[str, ...] = ()
+    session_id: str = ""

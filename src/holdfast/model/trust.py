@@ -1,0 +1,54 @@
+"""Where a text came from, how far a claim may be believed, and for how long it held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Trust(StrEnum):
+    """Provenance, stamped when text enters; listed from the most to the least trusted."""
+
+    USER = "user"
+    TEAM = "team"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    IMPORT = "import"
+    EXTERNAL = "external"
+
+
+_RANK = {trust: rank for rank, trust in enumerate(Trust)}
+
+
+def least_trusted(origins: Iterable[Trust]) -> Trust:
+    """The trust of something derived from `origins`; nothing known counts as external."""
+    return max(origins, key=_RANK.__getitem__, default=Trust.EXTERNAL)
+
+
+class Status(StrEnum):
+    """The life of a claim."""
+
+    HYPOTHESIS = "hypothesis"
+    OBSERVED = "observed"
+    VERIFIED = "verified"
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+
+
+class Freshness(StrEnum):
+    """What became of the code that a record speaks about."""
+
+    FRESH = "fresh"
+    CHANGED = "changed"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """When a claim was true in the world, and when we learned it; ISO times, "" is open."""
+
+    since: str = ""
+    until: str = ""
+    learned: str = ""

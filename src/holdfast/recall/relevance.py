@@ -1,0 +1,33 @@
+"""How well a passage answers a question, on a scale that means the same for every question.
+
+The index ranks; it does not say whether the best is any good. Coverage does: the share of the
+question's weight, rare words heavier, that a passage contains. Below `FLOOR` we abstain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from holdfast.language import stem, words
+
+FLOOR = 0.45
+MOST = 2000
+
+
+def weights(terms: Sequence[str], frequencies: Sequence[int], passages: int) -> dict[str, float]:
+    """The weight of each term's stem: the rarer, the heavier; an unknown word weighs most."""
+    size = max(2, min(passages, MOST))
+    return {
+        stem(term): math.log(1 + size / (0.5 + count))
+        for term, count in zip(terms, frequencies, strict=True)
+    }
+
+
+def coverage(weight: Mapping[str, float], text: str) -> float:
+    """The share of the weight that a text covers, from 0 to 1."""
+    total = sum(weight.values())
+    if not total:
+        return 0.0
+    stems = {stem(word) for word in words(text)}
+    return sum(value for key, value in weight.items() if key in stems) / total

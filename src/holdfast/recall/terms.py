@@ -1,0 +1,56 @@
+"""A question as terms to look for. Whatever a person or a program types is only ever words:
+quotes, operators, emoji and a hundred kilobytes of text are all safe."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from holdfast.language import STOPWORDS, stem, words
+
+MOST_TERMS = 32
+_LONG = 20_000
+_NAME = re.compile(r"[\w@]+(?:[./:_-][\w@]+)+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+# Words that a question is made of, and that its answer need not contain.
+_ASKING = frozenset(
+    "what when where which who whom whose why how did do does was were is are tell show find "
+    "remember recall know about explain describe list give happened said told discuss discussed "
+    "decide decided decision question answer last time ever long many much".split()
+)
+
+
+class Terms(NamedTuple):
+    """`words` are what relevance is measured by, each under its stem; `phrases` are names of
+    code that must stand together."""
+
+    words: tuple[str, ...]
+    phrases: tuple[str, ...]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Everything to look for."""
+        return self.words + self.phrases
+
+
+def read_terms(query: str) -> Terms:
+    """The terms of a query, at most `MOST_TERMS` words."""
+    text = query[:_LONG].encode("utf-8", "ignore").decode("utf-8")
+    names = list(dict.fromkeys(_NAME.findall(text)))[:8]
+    humps = [part.lower() for name in names for part in _HUMPS.findall(name) if len(part) > 1]
+    said = words(text) + humps
+    telling = [w for w in said if w not in STOPWORDS and w not in _ASKING]
+    telling = telling or [w for w in said if w not in STOPWORDS] or said
+    counted: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
+    for word in telling:
+        counted[stem(word)] += 1
+        spelled.setdefault(stem(word), word)
+    if len(counted) > MOST_TERMS:
+        # A pasted text: what it repeats, and its long words, are what it is about.
+        best = sorted(counted, key=lambda s: (-counted[s] * len(spelled[s]), s))[:MOST_TERMS]
+        spelled = {key: spelled[key] for key in best}
+    phrases = tuple(name for name in names if not name.isalnum())
+    return Terms(tuple(spelled.values()), phrases)

@@ -1,0 +1,118 @@
+"""From any record down to the raw line it came from, which may be gone by now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.ids import parse_uri, uri
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.store.protocol import Reader, Record
+
+_RAW_LIMIT = 8 * 1024 * 1024
+
+
+class RawState(StrEnum):
+    """Whether the raw line can still be opened."""
+
+    PRESENT = "present"
+    GONE = "gone"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """The line under a turn, as it is on disk now."""
+
+    path: str
+    line: int
+    state: RawState
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A record, what it stands in (`above`), what it is made of (`below`), and the raw line
+    of its first turn."""
+
+    word: str
+    record: Record
+    above: tuple[str, ...] = ()
+    below: tuple[Record, ...] = ()
+    raw: RawLine | None = None
+
+
+def word_of(record: Record) -> str:
+    """The word in a record's URI."""
+    return type(record).__name__.lower()
+
+
+def trace(reader: Reader, bank: str | None, text: str) -> Trace:
+    """Find the record that a URI, or the start of an id, names, and walk down from it."""
+    named = parse_uri(text)
+    if named is None:
+        raise InputError(
+            f"{text!r} is not the name of a record.",
+            "Give a URI such as holdfast://turn/0123456789abcdef, or the start of an id.",
+        )
+    found = reader.find(bank, named.word, named.id)
+    exact = [record for record in found if record.id == named.id]
+    found = exact or found
+    if not found:
+        raise NotFoundError(
+            f"There is no record {text}.",
+            "Names come from `holdfast recall` and `holdfast ask`; add --bank all to look "
+            "in every bank.",
+        )
+    if len(found) > 1:
+        names = ", ".join(uri(word_of(record), record.id) for record in found)
+        raise NotFoundError(f"Several records start with {named.id!r}.", f"One of: {names}.")
+    return _walk(reader, found[0])
+
+
+def _walk(reader: Reader, record: Record) -> Trace:
+    word = word_of(record)
+    if isinstance(record, Turn):
+        above = [x for x in reader.exchanges(record.bank, record.session) if _holds(x, record)]
+        names = [uri("exchange", x.id) for x in above] + [uri("session", record.session)]
+        return Trace(word, record, tuple(names), raw=raw_line(reader, record))
+    if isinstance(record, Exchange):
+        turns = reader.turns(record.bank, record.session, record.first_seq, record.last_seq)
+        return Trace(
+            word, record, (uri("session", record.session),), tuple(turns), _first_raw(reader, turns)
+        )
+    if isinstance(record, Digest | Session):
+        session = record.session if isinstance(record, Digest) else record.id
+        exchanges = reader.exchanges(record.bank, session)
+        above = (uri("session", session),) if isinstance(record, Digest) else ()
+        turns = reader.turns(record.bank, session, 1, 1)
+        return Trace(word, record, above, tuple(exchanges), _first_raw(reader, turns))
+    return Trace(word, record)
+
+
+def _holds(exchange: Exchange, turn: Turn) -> bool:
+    return exchange.first_seq <= turn.seq <= exchange.last_seq
+
+
+def _first_raw(reader: Reader, turns: Sequence[Turn]) -> RawLine | None:
+    return raw_line(reader, turns[0]) if turns else None
+
+
+def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
+    """Open the line under a turn; says so when the file or the line is no longer there."""
+    source = reader.source(turn.origin.source)
+    if source is None:
+        return None
+    try:
+        with Path(source.path).open("rb") as file:
+            file.seek(turn.origin.offset)
+            data = file.readline(_RAW_LIMIT)
+    except OSError:
+        return RawLine(source.path, turn.origin.line, RawState.GONE)
+    text = data.decode("utf-8", "replace").rstrip("\n")
+    known = turn.origin.ref or (turn.tool.call if turn.tool else "")
+    state = RawState.PRESENT if text and known in text else RawState.CHANGED
+    return RawLine(source.path, turn.origin.line, state, text if state == "present" else "")

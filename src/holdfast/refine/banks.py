@@ -1,0 +1,132 @@
+"""Which bank a folder's memory goes to, and is asked from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatch
+from pathlib import PurePosixPath, PureWindowsPath
+
+from holdfast.errors import NotFoundError
+from holdfast.model.bank import Bank
+from holdfast.model.ids import content_id
+from holdfast.settings import Settings
+from holdfast.sources.project import Project, base_name, identify
+from holdfast.store.protocol import Reader, Writer
+
+UNSORTED = "unsorted"
+
+# From the most telling: the same repository elsewhere, the same history under another name.
+_STRENGTH = ("name:", "remote:", "root:", "gitdir:", "path:", "folder:")
+
+
+class Banks:
+    """Finds and makes banks. Folders are looked at once each."""
+
+    def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
+        self._settings = settings
+        self._now = now
+        self._projects: dict[str, Project] = {}
+
+    def project(self, folder: str) -> Project:
+        """The project of a folder, or the one that the settings put in its place."""
+        known = self._projects.get(folder)
+        if known is None:
+            known = self._projects[folder] = self._identify(folder)
+        return known
+
+    def _identify(self, folder: str) -> Project:
+        name = self._settings.bank
+        for pattern, bank in self._settings.banks:
+            below = pattern.rstrip("/\\") + "/*"
+            if fnmatch(folder, pattern) or fnmatch(folder.replace("\\", "/"), below):
+                name = name or bank
+        found = identify(folder)
+        return Project(name, found.root, (f"name:{name}",), found.exists) if name else found
+
+    def excluded(self, folder: str) -> bool:
+        """Whether the settings keep a project out of memory entirely."""
+        plain = folder.replace("\\", "/")
+        return any(
+            fnmatch(plain, pattern) or fnmatch(plain, pattern.rstrip("/") + "/*")
+            for pattern in self._settings.exclude_projects
+        )
+
+    def find(self, reader: Reader, folder: str) -> str | None:
+        """The bank of a folder if there is one; changes nothing."""
+        return _known(reader, self.project(folder))
+
+    def ensure(self, writer: Writer, folder: str) -> str:
+        """The bank of a folder, made if need be; its new names are noted."""
+        project = self.project(folder)
+        bank = _known(writer, project)
+        if bank is None:
+            bank = content_id("bank", _strongest(project.aliases))
+            writer.add_bank(Bank(bank, project.name or base_name(folder), self._now()))
+        for alias in project.aliases:
+            writer.add_alias(bank, alias)
+        return bank
+
+    def named(self, writer: Writer, name: str) -> str:
+        """The bank of a name that a person chose, made if need be."""
+        known = pick(writer, name)
+        if known is not None:
+            return known.id
+        bank = content_id("bank", f"name:{name}")
+        writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
+        return bank
+
+
+def pick(reader: Reader, name: str) -> Bank | None:
+    """The bank that a person means: by name, by id or the start of one, or by last part."""
+    banks = reader.banks()
+    by_alias = reader.bank_of(f"name:{name}")
+    for found in (
+        [bank for bank in banks if bank.id == by_alias],
+        [bank for bank in banks if name in (bank.name, bank.id)],
+        [bank for bank in banks if bank.name.rsplit("/", 1)[-1] == name],
+        [bank for bank in banks if len(name) >= 4 and bank.id.startswith(name)],
+    ):
+        if len(found) > 1:
+            raise NotFoundError(
+                f"Several banks are called {name!r}.",
+                "Name one by its id: " + ", ".join(f"{b.id} ({b.name})" for b in found),
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def _strongest(aliases: tuple[str, ...]) -> str:
+    return min(aliases, key=lambda alias: _rank(alias))
+
+
+def _rank(alias: str) -> int:
+    return next(n for n, kind in enumerate(_STRENGTH) if alias.startswith(kind))
+
+
+def _known(reader: Reader, project: Project) -> str | None:
+    for alias in sorted(project.aliases, key=_rank):
+        bank = reader.bank_of(alias)
+        if bank is not None and not _another_repository(reader, bank, alias, project):
+            return bank
+    return None if project.exists else _by_parents(reader, project.root)
+
+
+def _another_repository(reader: Reader, bank: str, alias: str, project: Project) -> bool:
+    """Whether a folder now holds a repository with another history than the bank's."""
+    if not alias.startswith(("gitdir:", "folder:")):
+        return False
+    ours = {a for a in project.aliases if a.startswith("root:")}
+    known = reader.bank(bank)
+    theirs = {a for a in known.aliases if a.startswith("root:")} if known else set[str]()
+    return bool(ours and theirs and not ours & theirs)
+
+
+def _by_parents(reader: Reader, folder: str) -> str | None:
+    """A folder that is gone belongs to the repository that once was around it."""
+    pure = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
+    for parent in (pure, *pure.parents):
+        bank = reader.bank_of(f"folder:{parent}")
+        if bank is not None:
+            return bank
+    return None

@@ -1,0 +1,176 @@
+"""Ingest: read what is new, store it, derive what follows from it, and give an account.
+
+Can be stopped anywhere and run again: it goes on where it was. Two at once share the work
+badly but do no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.capture.redact import Redactor
+from holdfast.model.ledger import Source
+from holdfast.model.team import Commit
+from holdfast.refine.banks import Banks
+from holdfast.refine.derive import derive_stale
+from holdfast.refine.passages import commit_passage
+from holdfast.refine.plan import Input, Job, Planner, note_gone
+from holdfast.refine.reading import POOL_FROM_BYTES, read_jobs
+from holdfast.refine.turns import Rules
+from holdfast.refine.writing import OvertakenError, write
+from holdfast.sources.git import read_commits
+from holdfast.store.protocol import Reader, SourceChange, Writer
+
+COMMITS_AT_ONCE = 500
+
+
+@dataclass(slots=True)
+class Account:
+    """What a run of ingest did."""
+
+    files_seen: int = 0
+    files_read: int = 0
+    bytes_read: int = 0
+    lines: int = 0
+    captured: int = 0
+    skipped: int = 0
+    failed: int = 0
+    redacted: int = 0
+    sessions: int = 0
+    gone: list[Source] = field(default_factory=list[Source])
+    unreadable: list[str] = field(default_factory=list[str])
+
+
+# Called with the bytes done so far and the bytes in all.
+Progress = Callable[[int, int], None]
+
+
+def estimate(reader: Reader, inputs: Iterable[Input]) -> list[tuple[Input, int]]:
+    """The files with something new in them and how many bytes that is; writes nothing."""
+    found: list[tuple[Input, int]] = []
+    for item in inputs:
+        try:
+            size = item.path.stat().st_size
+        except OSError:
+            continue
+        known = reader.source_at(str(item.path))
+        new = size if known is None or size < known.offset else size - known.offset
+        if new:
+            found.append((item, new))
+    return found
+
+
+def ingest(
+    writer: Writer,
+    banks: Banks,
+    inputs: Iterable[Input],
+    rules: Rules,
+    now: Callable[[], str],
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> Account:
+    """Read the inputs into the store."""
+    inputs = list(inputs)
+    account = Account(files_seen=len(inputs))
+    planner = Planner(writer, banks)
+    jobs = [job for item in inputs if (job := planner.plan(item))]
+    account.gone = note_gone(writer)
+    total = sum(job.size - job.start for job in jobs)
+    if total < POOL_FROM_BYTES:
+        workers = 1
+    done = 0
+    for read, whole_file in _store_pieces(writer, jobs, rules, now, workers, account):
+        if whole_file:
+            account.sessions += derive_stale(writer)
+        done += read
+        progress(done, total)
+    account.sessions += derive_stale(writer)
+    return account
+
+
+def _store_pieces(
+    writer: Writer,
+    jobs: list[Job],
+    rules: Rules,
+    now: Callable[[], str],
+    workers: int,
+    account: Account,
+) -> Iterator[tuple[int, bool]]:
+    """Write the pieces as they come; yields the bytes just dealt with, and whether a file
+    is finished."""
+    position: dict[int, int] = {}
+    overtaken: set[int] = set()
+    for piece in read_jobs(jobs, rules, workers):
+        job, refined = piece.job, piece.refined
+        source = job.source.id
+        start = position.get(source)
+        if start is None:
+            account.files_read += 1
+            start = job.source.offset
+        read = refined.stop - max(start, job.start)
+        if source not in overtaken and piece.prefix:
+            stamp = job.stamp if piece.last else ""
+            try:
+                change = write(writer, job, refined, start, piece.prefix, stamp, now())
+            except OvertakenError:
+                overtaken.add(source)
+            else:
+                _add_up(account, change)
+                account.bytes_read += max(read, 0)
+        position[source] = refined.stop
+        yield max(read, 0), piece.last
+
+
+def _add_up(account: Account, change: SourceChange) -> None:
+    account.lines += change.lines
+    account.captured += change.captured
+    account.skipped += sum(change.skipped.values())
+    account.failed += len(change.failed)
+    account.redacted += sum(change.redacted.values())
+
+
+def ingest_commits(
+    writer: Writer,
+    banks: Banks,
+    path: Path,
+    rules: Rules,
+    bank: str = "",
+    tick: Callable[[int], None] = lambda count: None,
+) -> tuple[int, int]:
+    """Read the log of a repository; returns how many commits there are and how many were new."""
+    with writer.transaction():
+        id = banks.named(writer, bank) if bank else banks.ensure(writer, str(path.resolve()))
+    redactor = Redactor(rules.patterns)
+    seen = new = 0
+    batch: list[Commit] = []
+
+    def flush() -> int:
+        with writer.transaction():
+            added = writer.put_commits([(commit, commit_passage(commit)) for commit in batch])
+        batch.clear()
+        tick(seen)
+        return added
+
+    for commit in read_commits(path, id):
+        seen += 1
+        batch.append(_redacted(commit, redactor))
+        if len(batch) >= COMMITS_AT_ONCE:
+            new += flush()
+    return seen, new + flush()
+
+
+def _redacted(commit: Commit, redactor: Redactor) -> Commit:
+    return Commit(
+        commit.bank,
+        commit.id,
+        commit.time,
+        commit.author,
+        commit.email,
+        redactor.redact(commit.subject).text,
+        redactor.redact(commit.body).text,
+        commit.files,
+        commit.parents,
+        commit.trust,
+    )

@@ -1,0 +1,94 @@
+"""What search reads: each record as one text, with what stood before it as context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from holdfast.language import cut
+from holdfast.model.query import Passage
+from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
+from holdfast.model.team import Commit
+
+CONTEXT_LIMIT = 300
+_CAMEL = re.compile(r"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def turn_passages(turns: Sequence[Turn]) -> list[Passage]:
+    """A passage per turn; its context is its date and the turn before it."""
+    made: list[Passage] = []
+    before = ""
+    for turn in turns:
+        body = turn_text(turn)
+        context = f"{date_words(turn.time)} {before} {parts_of_names(body)}".strip()
+        made.append(
+            Passage(turn.bank, "turn", turn.id, turn.session, turn.time, body, context, turn.trust)
+        )
+        if turn.role is not Role.TOOL or not before:
+            before = cut(body, CONTEXT_LIMIT)
+    return made
+
+
+def turn_text(turn: Turn) -> str:
+    """A turn as a person would quote it."""
+    if turn.tool is not None:
+        return tool_text(turn.tool)
+    return f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text
+
+
+def tool_text(tool: ToolCall) -> str:
+    """A tool call as one short text: what, on what, how, and what came of it."""
+    head = " ".join(filter(None, (tool.name, tool.target + (f":{tool.lines}" * bool(tool.lines)))))
+    came = {True: "ok", False: "failed", None: "no result"}[tool.ok]
+    end = f"→ {came}" + (f": {tool.result}" if tool.result else "")
+    return "\n".join(filter(None, (head, tool.action, end)))
+
+
+def exchange_passage(exchange: Exchange) -> Passage:
+    """An exchange's own words; its keywords and files help to find it."""
+    x = exchange
+    body = "\n".join(filter(None, (x.title, x.summary, *x.facts)))
+    files = " ".join((*x.files_modified, *x.files_read))
+    context = (
+        f"{date_words(x.started)} {x.type.value} {' '.join(x.keywords)} {files} {x.details} "
+        f"{parts_of_names(body)}"
+    )
+    return Passage(x.bank, "exchange", x.id, x.session, x.started, body, context, x.trust, x.status)
+
+
+def digest_passage(digest: Digest) -> Passage:
+    """A digest's own words; its topics help to find it."""
+    d = digest
+    sections = (
+        ("Request", (d.request,)),
+        ("Completed", d.completed),
+        ("Learned", d.learned),
+        ("Investigated", d.investigated),
+        ("Next", d.next_steps),
+    )
+    body = "\n".join(f"{name}: {'; '.join(items)}" for name, items in sections if items)
+    context = f"{date_words(d.started)} {' '.join(d.topics)} {parts_of_names(body)}"
+    return Passage(d.bank, "digest", d.id, d.session, d.started, body, context, d.trust)
+
+
+def commit_passage(commit: Commit) -> Passage:
+    """A commit's message; its author and files help to find it."""
+    c = commit
+    body = f"{c.subject}\n\n{c.body}".strip()
+    context = f"{date_words(c.time)} {c.author} {' '.join(c.files)} {parts_of_names(body)}"
+    return Passage(c.bank, "commit", c.id, "", c.time, body, context, c.trust)
+
+
+def date_words(time: str) -> str:
+    """A moment in the words people search by."""
+    if not time:
+        return ""
+    return f"{datetime.fromisoformat(time):%A %-d %B %Y}"
+
+
+def parts_of_names(text: str) -> str:
+    """`parseHttpRequest` also as its parts, which the index would not see."""
+    names = dict.fromkeys(_CAMEL.findall(text[:5000]))
+    return " ".join(" ".join(_HUMPS.findall(name)) for name in list(names)[:40])

@@ -1,0 +1,195 @@
+"""What there is to read: each file's state against the ledger, and where its reading starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from holdfast.errors import InputError
+from holdfast.model.ledger import Source, SourceState
+from holdfast.refine.banks import UNSORTED, Banks
+from holdfast.sources.claude_code import files as claude_code
+from holdfast.sources.claude_code.records import READER_VERSION
+from holdfast.sources.draft import FileInfo
+from holdfast.sources.lines import Segment, count_lines, fingerprint, read_lines
+from holdfast.store.protocol import Reader, Writer
+
+_PEEK_BYTES = 512 * 1024
+_PEEK_LINES = 200
+
+
+class Input(NamedTuple):
+    """A file to read, by the agent that wrote it; `bank` is set where a person chose one."""
+
+    path: Path
+    agent: str
+    bank: str = ""
+
+
+class Job(NamedTuple):
+    """A file with something new in it, from `start` up to the size it had when we looked."""
+
+    source: Source
+    file: FileInfo
+    start: int
+    size: int
+    stamp: str
+    excluded: bool = False
+
+
+def find_inputs(paths: Iterable[Path], bank: str = "") -> list[Input]:
+    """The transcripts that the paths name, oldest first: a fork is read after its original."""
+    found: dict[str, Input] = {}
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist.", "Give a transcript, or a folder of them.")
+        files = claude_code.find_transcripts(path) if path.is_dir() else [path]
+        for file in files:
+            real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
+            found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
+    return sorted(found.values(), key=lambda item: (_modified(item.path), str(item.path)))
+
+
+def _modified(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+class Planner:
+    """Looks at files one by one, knowing what the ledger knew when it was made."""
+
+    def __init__(self, writer: Writer, banks: Banks) -> None:
+        self._writer = writer
+        self._banks = banks
+        # Lines that an older reader could not read are worth another look by a newer one.
+        self._retry = writer.sources_failed_before(READER_VERSION)
+        self._missing: dict[str, list[Source]] = {}
+        for source in writer.sources():
+            if source.offset and not os.path.lexists(source.path):
+                self._missing.setdefault(Path(source.path).name, []).append(source)
+
+    def plan(self, item: Input) -> Job | None:
+        """The work that a file asks for; None when there is nothing new in it, or when it
+        cannot be read, which is noted."""
+        path = item.path
+        try:
+            stat = path.stat()
+            with path.open("rb") as file:
+                file.read(1)
+        except OSError as error:
+            self._note_unreadable(item, error.strerror or str(error))
+            return None
+        stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
+        source = self._writer.source_at(str(path)) or self._moved(path, stat.st_size)
+        retry = source is not None and source.id in self._retry
+        if source is not None and source.stamp == stamp and not retry:
+            return None
+        cwd = _first_cwd(path) if item.agent == claude_code.AGENT else ""
+        if source is None:
+            source = self._new_source(item, cwd)
+        elif retry or _rewritten(path, source, stat.st_size):
+            source = self._restart(source)
+        root = self._banks.project(cwd).root if cwd else ""
+        info = FileInfo(str(path), item.agent, path.stem, root)
+        excluded = bool(cwd) and self._banks.excluded(cwd)
+        return Job(source, info, _skip_newline(path, source), stat.st_size, stamp, excluded)
+
+    def _restart(self, source: Source) -> Source:
+        with self._writer.transaction():
+            self._writer.restart_source(source.id)
+        return self._writer.source(source.id) or source
+
+    def _moved(self, path: Path, size: int) -> Source | None:
+        """A transcript follows its session into a worktree: same name, same start."""
+        for source in self._missing.get(path.name, ()):
+            if size >= source.offset and fingerprint(path, source.offset) == source.prefix:
+                with self._writer.transaction():
+                    self._writer.move_source(source.id, str(path))
+                return self._writer.source(source.id)
+        return None
+
+    def _new_source(self, item: Input, cwd: str) -> Source:
+        writer, banks = self._writer, self._banks
+        with writer.transaction():
+            bank = banks.named(writer, item.bank) if item.bank else None
+            bank = bank or writer.bank_of_host(_host(item.path))
+            bank = bank or (banks.ensure(writer, cwd) if cwd else banks.named(writer, UNSORTED))
+            return writer.add_source(str(item.path), item.agent, bank)
+
+    def _note_unreadable(self, item: Input, why: str) -> None:
+        source = self._writer.source_at(str(item.path)) or self._new_source(item, "")
+        with self._writer.transaction():
+            state = SourceState.UNREADABLE.value
+            self._writer.mark_source(source.id, state, f"cannot be read: {why}")
+
+
+def _rewritten(path: Path, source: Source, size: int) -> bool:
+    return size < source.offset or fingerprint(path, source.offset) != source.prefix
+
+
+def _skip_newline(path: Path, source: Source) -> int:
+    """A last line taken without its newline leaves that newline before the next line."""
+    if source.offset == 0:
+        return 0
+    with path.open("rb") as file:
+        file.seek(source.offset - 1)
+        before, after = file.read(1), file.read(1)
+    return source.offset + (before != b"\n" and after == b"\n")
+
+
+def _host(path: Path) -> str:
+    """The session a file belongs to: its own name, or that of the folder of its parent's."""
+    if claude_code.is_subagent(path.stem) and path.parent.name == "subagents":
+        return path.parent.parent.name
+    return path.stem
+
+
+def _first_cwd(path: Path) -> str:
+    """The folder that the first lines name."""
+    peek = Segment(0, min(path.stat().st_size, _PEEK_BYTES))
+    for number, line in enumerate(read_lines(path, peek)):
+        if number >= _PEEK_LINES:
+            break
+        if b'"cwd"' in line.data:
+            try:
+                cwd = orjson.loads(line.data).get("cwd")
+            except (orjson.JSONDecodeError, AttributeError):
+                continue
+            if isinstance(cwd, str) and cwd:
+                return cwd
+    return ""
+
+
+def note_gone(writer: Writer) -> list[Source]:
+    """Files that were read and are no longer there, each reported once."""
+    gone = [
+        source
+        for source in writer.sources()
+        if source.state is not SourceState.GONE and not os.path.lexists(source.path)
+    ]
+    if gone:
+        with writer.transaction():
+            for source in gone:
+                saved = f"no longer on disk; {source.lines} lines of it were read"
+                writer.mark_source(source.id, SourceState.GONE.value, saved)
+    return gone
+
+
+def pending_lines(reader: Reader, bank: str | None) -> int:
+    """Lines on disk that have not been read yet, in files that are known."""
+    pending = 0
+    for source in reader.sources(bank):
+        try:
+            stat = os.stat(source.path)  # noqa: PTH116 - one call a file, of many
+            if stat.st_size > source.offset:
+                path = Path(source.path)
+                pending += count_lines(path, _skip_newline(path, source), stat.st_size)
+        except OSError:
+            continue
+    return pending

@@ -1,0 +1,96 @@
+"""Reading and refining on all cores: segments go out to processes, come back in order.
+
+Only a few segments are under way at once, so memory stays bounded whatever the files' size.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.model.ledger import Skip
+from holdfast.refine.plan import Job
+from holdfast.refine.turns import Refined, Rules, refine
+from holdfast.sources.lines import Segment, fingerprint, read_lines, segments
+
+# Below this a second process costs more than it brings.
+POOL_FROM_BYTES = 8 * 1024 * 1024
+
+
+class Piece(NamedTuple):
+    """One segment read: what it gave, where its job stands after it."""
+
+    job: Job
+    refined: Refined
+    prefix: str
+    last: bool
+
+
+def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece]:
+    """Read every job, segment by segment, in order."""
+    if workers <= 1:
+        for job, segment in _segments(jobs):
+            yield _piece(job, segment, read_segment(job, segment, rules))
+        return
+    # Fresh processes: a fork would inherit the parent's open database.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_be_polite) as pool:
+        waiting: deque[tuple[Job, Segment, Future[tuple[Refined, str]]]] = deque()
+        try:
+            for job, segment in _segments(jobs):
+                waiting.append((job, segment, pool.submit(read_segment, job, segment, rules)))
+                if len(waiting) > workers + 1:
+                    first, run, future = waiting.popleft()
+                    yield _piece(first, run, future.result())
+            while waiting:
+                first, run, future = waiting.popleft()
+                yield _piece(first, run, future.result())
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:
+    return Piece(job, *read, last=segment.stop >= job.size)
+
+
+def _be_polite() -> None:
+    os.nice(5)
+
+
+def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:
+    for job in jobs:
+        found = False
+        for segment in segments(Path(job.file.path), job.start, job.size):
+            found = True
+            yield job, segment
+        if not found:
+            yield job, Segment(job.start, job.start)
+
+
+def read_segment(job: Job, segment: Segment, rules: Rules) -> tuple[Refined, str]:
+    """Refine one segment; runs in any process. A file that fails under us gives nothing yet."""
+    path = Path(job.file.path)
+    try:
+        lines = read_lines(path, segment)
+        if job.excluded:
+            refined = _leave_out(Refined(stop=segment.start), segment, path)
+        else:
+            refined = refine(lines, segment.start, job.file, rules)
+        return refined, fingerprint(path, refined.stop)
+    except OSError:
+        return Refined(stop=segment.start), ""
+
+
+def _leave_out(refined: Refined, segment: Segment, path: Path) -> Refined:
+    """Lines of a project that must not be remembered are counted, and nothing else."""
+    for line in read_lines(path, segment):
+        if line.ended:
+            refined.lines += 1
+            refined.stop = line.offset + line.length
+    refined.skipped = Counter({Skip.EXCLUDED.value: refined.lines})
+    return refined

@@ -1,0 +1,201 @@
+"""What words and deeds give away: a request's kind, a decision, a cause, a next step, an end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.language import sentences, squeeze, words
+from holdfast.model.records import ExchangeType, Outcome, Role, Turn
+from holdfast.sources.claude_code.prompts import INTERRUPTED
+
+EDITORS = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
+READERS = frozenset(("Read", "NotebookRead"))
+SHELLS = frozenset(("Bash", "PowerShell"))
+DELEGATES = frozenset(("Agent", "Task"))
+
+_BUG = re.compile(
+    r"\b(?:fix(?:es|ed|ing)?|bugs?|broken?|breaks|crash\w*|fail(?:s|ed|ing|ures?)?|errors?|"
+    r"exceptions?|regressions?|wrong(?:ly)?|incorrect\w*|doesn'?t work|not working|isn'?t working|"
+    r"stack ?trace|traceback|hangs?|flaky|leak(?:s|ing)?|deadlock|race condition)\b",
+    re.IGNORECASE,
+)
+_REFACTOR = re.compile(
+    r"\b(?:refactor\w*|renam(?:e|ed|ing)|clean(?:\s|-)?up|simplif\w+|extract\w*|restructur\w+|"
+    r"reorgani[sz]\w+|dedup\w*|de-duplicat\w+|consolidat\w+|split (?:up|into|out)|inline|"
+    r"move .{1,40} (?:to|into)|migrat\w+|replace .{1,60} with)\b",
+    re.IGNORECASE,
+)
+_FEATURE = re.compile(
+    r"\b(?:add(?:s|ed|ing)?|implement\w*|creat(?:e|ed|ing)|build|support(?:s|ing)?|introduc\w+|"
+    r"new (?:feature|command|page|option|endpoint|test)|generat(?:e|ing)|make (?:a|an|it)|"
+    r"write (?:a|an|the|tests?))\b",
+    re.IGNORECASE,
+)
+_ASK = re.compile(
+    r"^(?:what|why|how|where|when|who|which|is|are|does|do|did|can you (?:explain|tell|show|find)|"
+    r"explain|describe|show|list|find|check|review|look|analy[sz]e|investigate|tell|research|"
+    r"understand|explore|compare|summari[sz]e|verify)\b",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(?:we(?:'ve| have)? (?:decided?|agreed|settled|chose|will go with|are going with)|"
+    r"decision\s*:|decided (?:to|on|against)|let'?s (?:go with|use|keep|stick with|drop|switch)|"
+    r"i(?:'d| would)? (?:prefer|choose|decided)|go with|stick (?:with|to)|from now on|"
+    r"instead of|rather than|no longer|going forward|we should (?:not|never|always)|"
+    r"revert(?:ed|ing)? (?:to|the|that|this)|roll(?:ed|ing)? back|supersed\w+)\b",
+    re.IGNORECASE,
+)
+_CAUSE = re.compile(
+    r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|"
+    r"caused by|turns? out|because|the fix (?:is|was)|happens when|it fails when|was due to|"
+    r"the reason|so that|explains why)\b",
+    re.IGNORECASE,
+)
+_RULE = re.compile(
+    r"\b(?:always|never|must(?: not)?|from now on|remember(?: that| to)?|do not|don'?t ever|"
+    r"make sure (?:to|that)|important\s*:|note\s*:|note that|requires?|only works|convention)\b",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"\b(?:next steps?|remaining|still (?:to do|needs?|open|missing)|to ?do\b|follow[- ]ups?|"
+    r"not yet|would you like me to|shall i|should i|want me to|let me know if|you (?:may|might) "
+    r"want to|left to do|out of scope|later we|then we can|after that)\b",
+    re.IGNORECASE,
+)
+_CHATTER = re.compile(
+    r"^(?:let me|i'll|i will|i'm going to|now (?:let|i)|let's (?:see|check|look|start|run)|perfect|"
+    r"great|good|excellent|ok|okay|sure|alright|done|now |first,? (?:let|i)|looking|i need to|"
+    r"i can see|i see|got it|here(?:'s| is| are)|you'?re (?:absolutely )?right)\b",
+    re.IGNORECASE,
+)
+_GO_ON = frozenset(
+    "yes y yep yeah sure ok okay continue go proceed ahead on please do it that's fine good great "
+    "perfect thanks thank you correct right approved lgtm next keep going and now".split()
+)
+_TEST = re.compile(
+    r"\b(?:pytest|jest|vitest|go test|cargo (?:test|nextest)|npm (?:run )?test|bun test|mocha|"
+    r"rspec|phpunit|ctest|make (?:test|check)|tox|gradlew? test|mvn test|dotnet test)\b"
+)
+_COMMIT = re.compile(r"git (?:-C \S+ )?commit\b")
+_COMMIT_MESSAGE = re.compile(
+    r"-m\s*(?:\"\$\(cat <<'?EOF'?\n\s*(?P<here>[^\n]+)|\"(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))"
+)
+
+
+def is_interruption(turn: Turn) -> bool:
+    """The mark that a person stopped the agent."""
+    return turn.role is Role.USER and turn.text.startswith(INTERRUPTED)
+
+
+def is_go_on(text: str) -> bool:
+    """Whether a message only tells the agent to carry on."""
+    said = words(text)
+    return 0 < len(said) <= 5 and all(word in _GO_ON for word in said)
+
+
+def is_chatter(sentence: str) -> bool:
+    """Whether a sentence narrates the work instead of telling something."""
+    return _CHATTER.match(sentence) is not None
+
+
+def classify(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:
+    """The kind of an exchange, by what it changed first and what was asked second."""
+    opening = squeeze(request)[:400]
+    if not changed:
+        return ExchangeType.DECISION if decided else ExchangeType.DISCOVERY
+    for pattern, kind in (
+        (_BUG, ExchangeType.BUGFIX),
+        (_REFACTOR, ExchangeType.REFACTOR),
+        (_FEATURE, ExchangeType.FEATURE),
+    ):
+        if pattern.search(title):
+            return kind
+    for pattern, kind in (
+        (_REFACTOR, ExchangeType.REFACTOR),
+        (_FEATURE, ExchangeType.FEATURE),
+        (_BUG, ExchangeType.BUGFIX),
+    ):
+        if pattern.search(opening):
+            return kind
+    return ExchangeType.CHANGE
+
+
+def is_question(text: str) -> bool:
+    """Whether a request asks to know rather than to change."""
+    opening = squeeze(text)
+    return bool(_ASK.match(opening)) or opening.endswith("?")
+
+
+def decides(sentence: str) -> bool:
+    """Whether a sentence states a decision."""
+    return _DECISION.search(sentence) is not None
+
+
+def telling(turns: Sequence[Turn], limit: int) -> list[str]:
+    """Sentences worth keeping by themselves: decisions, causes, rules; a person's first."""
+    scored: list[tuple[float, int, str]] = []
+    seen: set[str] = set()
+    for number, turn in enumerate(turns):
+        if turn.tool is not None or not turn.text:
+            continue
+        weight = 1.0 if turn.role is Role.USER else 0.0
+        for sentence in sentences(turn.text[:6000]):
+            worth = _worth(sentence)
+            key = sentence.lower()[:80]
+            if worth and key not in seen:
+                seen.add(key)
+                scored.append((worth + weight, number, sentence))
+    best = sorted(scored, key=lambda item: (-item[0], item[1]))[:limit]
+    return [sentence for _, _, sentence in sorted(best, key=lambda item: item[1])]
+
+
+def _worth(sentence: str) -> float:
+    if not 25 <= len(sentence) <= 320 or sentence.endswith(("?", ":")) or is_chatter(sentence):
+        return 0.0
+    worth = 0.0
+    for pattern, points in ((_DECISION, 1.5), (_CAUSE, 1.5), (_RULE, 1.0)):
+        if pattern.search(sentence):
+            worth += points
+    return worth
+
+
+def next_steps(text: str, limit: int = 4) -> list[str]:
+    """What a closing message says is still to do."""
+    found = [s for s in sentences(text[-4000:]) if _NEXT.search(s) and 15 <= len(s) <= 320]
+    return found[-limit:]
+
+
+def is_test(turn: Turn) -> bool:
+    """Whether a turn ran the tests."""
+    return (
+        turn.tool is not None and turn.tool.name in SHELLS and bool(_TEST.search(turn.tool.action))
+    )
+
+
+def commit_message(turn: Turn) -> str:
+    """The subject of the commit that a turn made, or ""."""
+    tool = turn.tool
+    if tool is None or tool.name not in SHELLS or not tool.ok or not _COMMIT.search(tool.action):
+        return ""
+    found = _COMMIT_MESSAGE.search(tool.action)
+    return squeeze(found["here"] or found["double"] or found["single"] or "") if found else ""
+
+
+def delegates(turns: Sequence[Turn]) -> bool:
+    """Whether the work was handed to subagents."""
+    return any(turn.tool is not None and turn.tool.name in DELEGATES for turn in turns)
+
+
+def ending(turns: Sequence[Turn], changed: bool) -> Outcome:
+    """How a run of turns ended, as far as its deeds prove it."""
+    if any(is_interruption(turn) for turn in turns[-2:]):
+        return Outcome.INTERRUPTED
+    deeds = [turn for turn in turns if turn.tool is not None]
+    replied = bool(turns) and turns[-1].role is Role.ASSISTANT
+    tests = [turn for turn in deeds if is_test(turn)]
+    if tests and tests[-1].tool is not None and tests[-1].tool.ok is False:
+        return Outcome.FAILED
+    if changed:
+        return Outcome.DONE if replied or (deeds and turns[-1].tool is not None) else Outcome.OPEN
+    return Outcome.ANSWERED if replied else Outcome.OPEN

@@ -1,0 +1,273 @@
+"""L1: the lines of a segment become redacted turns, and every line gets its fate.
+
+A pure function of the bytes, the file's facts and the rules, so any process may do it.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from holdfast.capture.redact import Redactor
+from holdfast.model.ids import content_id
+from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.records import Role, ToolCall
+from holdfast.model.trust import Trust
+from holdfast.sources import conversation
+from holdfast.sources.claude_code import files as claude_code_files
+from holdfast.sources.claude_code import records as claude_code
+from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading
+from holdfast.sources.lines import Line
+
+EXCERPT_LIMIT = 2000
+_HALF_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+_ONLY_PRIVATE = re.compile(r"(?:\s|\[redacted:private\])*\Z")
+
+
+class SourceReader(NamedTuple):
+    """How the lines of one agent are read: what a line gives, and what it says of its session."""
+
+    read: Callable[[dict[str, Any], FileInfo], Reading]
+    describe: Callable[[dict[str, Any], FileInfo], DraftSession]
+
+
+READERS = {
+    claude_code_files.AGENT: SourceReader(claude_code.read_record, claude_code.describe_session),
+    conversation.AGENT: SourceReader(conversation.read_record, conversation.describe_session),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What must not be kept: secrets by shape, and whole tools or paths by the settings."""
+
+    patterns: tuple[tuple[str, str], ...] = ()
+    tools: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+    def excludes(self, tool: ToolCall) -> bool:
+        """Whether a tool's turn is left out entirely."""
+        if not self.tools and not self.paths:
+            return False
+        if any(fnmatch(tool.name, pattern) for pattern in self.tools):
+            return True
+        target = tool.target.replace("\\", "/")
+        return bool(target) and any(fnmatch(target, pattern) for pattern in self.paths)
+
+
+class RefinedTurn(NamedTuple):
+    """A turn that still lacks its bank, its place in the session and its source's number."""
+
+    id: str
+    session: str
+    time: str
+    role: Role
+    trust: Trust
+    text: str
+    speaker: str
+    branch: str
+    tool: ToolCall | None
+    line: int
+    offset: int
+    ref: str
+
+
+class RefinedResult(NamedTuple):
+    """The outcome of an earlier tool call in the same session."""
+
+    session: str
+    call: str
+    ok: bool
+    result: str
+    lines: str
+    time: str
+    line: int
+
+
+@dataclass(slots=True)
+class Refined:
+    """What a run of lines gave. Line numbers count from 1 within the run; `stop` is the
+    offset after the last line that was whole."""
+
+    stop: int
+    lines: int = 0
+    events: list[RefinedTurn | RefinedResult] = field(
+        default_factory=list[RefinedTurn | RefinedResult]
+    )
+    sessions: dict[str, DraftSession] = field(default_factory=dict[str, DraftSession])
+    captured: set[int] = field(default_factory=set[int])
+    skipped: Counter[str] = field(default_factory=Counter[str])
+    failed: list[tuple[int, int, str, str]] = field(default_factory=list[tuple[int, int, str, str]])
+    redacted: Counter[str] = field(default_factory=Counter[str])
+
+
+def refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> Refined:
+    """Read every line of a run; a torn last line is left for the next time."""
+    # Parsed JSON has no cycles; looking for some took a quarter of the time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _refine(lines, start, file, rules)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> Refined:
+    done = Refined(stop=start)
+    redactor = Redactor(rules.patterns)
+    for line in lines:
+        if not line.ended and not _complete(line.data):
+            break
+        done.lines += 1
+        done.stop = line.offset + line.length
+        reading = _read_line(line, file, done)
+        if reading is not None:
+            _settle(reading, line.offset, rules, redactor, done)
+    done.failed = [
+        (line, offset, why, redactor.redact(excerpt).text)
+        for line, offset, why, excerpt in done.failed
+    ]
+    return done
+
+
+def _complete(data: bytes) -> bool:
+    """Whether a last line without a newline is a whole object: no prefix of one parses."""
+    try:
+        return isinstance(orjson.loads(data), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _read_line(line: Line, file: FileInfo, done: Refined) -> Reading | None:
+    """What a line gives; None when it gives nothing, with its fate already counted."""
+    data = line.data
+    if claude_code.is_housekeeping(data):
+        done.skipped[Skip.HOUSEKEEPING.value] += 1
+        return None
+    record = _parse(line)
+    if isinstance(record, dict):
+        reading = READERS[file.agent].read(record, file)
+        if reading.fate is Fate.CAPTURED:
+            _meet_session(done.sessions, reading, record, file)
+            return reading
+        if reading.fate is Fate.SKIPPED:
+            done.skipped[reading.reason] += 1
+            return None
+        record = Failure(reading.reason)
+    if record is None:
+        done.skipped[Skip.BLANK.value] += 1
+    else:
+        excerpt = data[:EXCERPT_LIMIT].decode("utf-8", "replace")
+        done.failed.append((done.lines, line.offset, record.value, excerpt))
+    return None
+
+
+def _parse(line: Line) -> dict[str, Any] | Failure | None:
+    """The object on a line, None for a blank line, or why there is none."""
+    if line.too_large:
+        return Failure.TOO_LARGE
+    try:
+        record = orjson.loads(line.data)
+    except orjson.JSONDecodeError:
+        record = _parse_leniently(line.data)
+    if record is None or isinstance(record, Failure):
+        return record
+    return cast(dict[str, Any], record) if isinstance(record, dict) else Failure.NOT_AN_OBJECT
+
+
+def _parse_leniently(data: bytes) -> Any:
+    """Bytes that are not UTF-8, and halves of characters, cost a sign, not the line."""
+    if not data.strip():
+        return None
+    text = _HALF_CHARACTER.sub(r"\\ufffd", data.decode("utf-8-sig", "replace"))
+    try:
+        return orjson.loads(text.replace("\x00", ""))
+    except orjson.JSONDecodeError as error:
+        return Failure.TOO_DEEP if "ecursion" in str(error) else Failure.NOT_JSON
+
+
+def _meet_session(
+    sessions: dict[str, DraftSession], reading: Reading, record: dict[str, Any], file: FileInfo
+) -> None:
+    """The first line tells where a session began; a later one may still give it a title."""
+    known = sessions.get(reading.session)
+    if known is None or not known.cwd:
+        new = READERS[file.agent].describe(record, file)
+        title = reading.title or (known.title if known else "")
+        sessions[reading.session] = new._replace(title=title)
+    elif reading.title:
+        sessions[reading.session] = known._replace(title=reading.title)
+
+
+def _settle(reading: Reading, offset: int, rules: Rules, redactor: Redactor, done: Refined) -> None:
+    line = done.lines
+    before = len(done.events)
+    left_out = Skip.EMPTY
+    for turn in reading.turns:
+        kept = _redact_turn(turn, rules, redactor, done.redacted)
+        if isinstance(kept, Skip):
+            left_out = kept
+            continue
+        text, tool = kept
+        id = content_id(*turn.key)
+        done.events.append(
+            RefinedTurn(
+                id,
+                reading.session,
+                turn.time,
+                turn.role,
+                turn.trust,
+                text,
+                turn.speaker,
+                reading.branch,
+                tool,
+                line,
+                offset,
+                reading.ref,
+            )
+        )
+    for call, ok, result, lines, time in reading.results:
+        text = _redact_text(result, redactor, done.redacted)
+        done.events.append(RefinedResult(reading.session, call, ok, text, lines, time, line))
+    if len(done.events) > before or reading.title:
+        done.captured.add(line)
+    else:
+        done.skipped[left_out.value] += 1
+
+
+def _redact_turn(
+    turn: DraftTurn, rules: Rules, redactor: Redactor, taken: Counter[str]
+) -> tuple[str, ToolCall | None] | Skip:
+    """The words and the tool call that may be kept, or why neither may."""
+    tool = turn.tool
+    if tool is None:
+        text = _redact_text(turn.text, redactor, taken)
+        return Skip.PRIVATE if _ONLY_PRIVATE.match(text) else (text, None)
+    if rules.excludes(tool):
+        return Skip.EXCLUDED
+    before = f"{tool.target}\n{tool.action}"
+    after = _redact_text(before, redactor, taken)
+    if after != before:
+        target, _, action = after.partition("\n")
+        tool = ToolCall(tool.name, target, tool.lines, action, call=tool.call)
+    return "", tool
+
+
+def _redact_text(text: str, redactor: Redactor, taken: Counter[str]) -> str:
+    if not text:
+        return text
+    redacted = redactor.redact(text)
+    if redacted.taken:
+        taken.update(redacted.taken)
+    return redacted.text

@@ -1,0 +1,1 @@
+"""Answers: evidence gathered, weighed and cited, or "not known"."""

@@ -1,0 +1,135 @@
+"""Settings: the only reader of the environment and of `config.toml`.
+
+Order: an environment variable beats the file, the file beats the default. A key that nobody
+knows is an error, because a misspelled privacy setting must not fail in silence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from holdfast.errors import SettingsError
+
+FILE_NAME = "config.toml"
+_KNOWN = {
+    "": ("bank", "banks", "redact", "exclude"),
+    "redact": ("patterns",),
+    "exclude": ("tools", "paths", "projects"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How this installation behaves."""
+
+    home: Path
+    claude_dir: Path
+    bank: str = ""
+    banks: tuple[tuple[str, str], ...] = ()
+    redact_patterns: tuple[tuple[str, str], ...] = ()
+    exclude_tools: tuple[str, ...] = ()
+    exclude_paths: tuple[str, ...] = ()
+    exclude_projects: tuple[str, ...] = ()
+
+    @property
+    def database(self) -> Path:
+        """The file that holds the memory."""
+        return self.home / "memory.db"
+
+
+def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Read the environment and the settings file of the home it names."""
+    env = os.environ if environment is None else environment
+    user = Path(env.get("HOME") or "~").expanduser()
+    home = Path(env.get("HOLDFAST_HOME") or user / ".holdfast").expanduser()
+    claude = Path(env.get("CLAUDE_CONFIG_DIR") or user / ".claude").expanduser()
+    file = _Table(home / FILE_NAME)
+    redact, exclude = file.table("redact"), file.table("exclude")
+    return Settings(
+        home=home,
+        claude_dir=claude,
+        bank=env.get("HOLDFAST_BANK") or file.text("bank"),
+        banks=file.pairs("banks"),
+        redact_patterns=_checked(file.path, redact.pairs("patterns")),
+        exclude_tools=exclude.texts("tools"),
+        exclude_paths=exclude.texts("paths"),
+        exclude_projects=exclude.texts("projects"),
+    )
+
+
+def _checked(path: Path, patterns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    for name, pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise SettingsError(
+                f"{path}: redact.patterns.{name} is not a regular expression: {error}.",
+                "Correct the pattern; nothing is read until then.",
+            ) from error
+    return patterns
+
+
+class _Table:
+    """A table of the settings file, with complaints that say where to look."""
+
+    def __init__(self, path: Path, values: dict[str, Any] | None = None, name: str = "") -> None:
+        self.path = path
+        self._name = name
+        self._values = self._read() if values is None else values
+        known = _KNOWN.get(name)
+        for key in self._values:
+            if known is not None and key not in known:
+                raise SettingsError(
+                    f"{path}: nobody knows the setting {self._spell(key)!r}.",
+                    f"Known here: {', '.join(self._spell(k) for k in known)}.",
+                )
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise SettingsError(
+                f"{self.path} cannot be read: {error}.", "Correct it, or move it away."
+            ) from error
+
+    def _spell(self, key: str) -> str:
+        return f"{self._name}.{key}" if self._name else key
+
+    def _wrong(self, key: str, wanted: str) -> SettingsError:
+        return SettingsError(
+            f"{self.path}: {self._spell(key)} must be {wanted}.", "Correct it and run again."
+        )
+
+    def table(self, key: str) -> _Table:
+        value: object = self._values.get(key, {})
+        if not isinstance(value, dict):
+            raise self._wrong(key, "a table")
+        return _Table(self.path, cast(dict[str, Any], value), self._spell(key))
+
+    def text(self, key: str) -> str:
+        value: object = self._values.get(key, "")
+        if not isinstance(value, str):
+            raise self._wrong(key, "a string")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value: object = self._values.get(key, [])
+        items = cast(list[object], value) if isinstance(value, list) else [None]
+        if not all(isinstance(item, str) for item in items):
+            raise self._wrong(key, "a list of strings")
+        return tuple(str(item) for item in items)
+
+    def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
+        value: object = self._values.get(key, {})
+        items = cast(dict[str, object], value) if isinstance(value, dict) else {"": None}
+        if not all(isinstance(item, str) for item in items.values()):
+            raise self._wrong(key, "a table of strings")
+        return tuple((name, str(item)) for name, item in items.items())

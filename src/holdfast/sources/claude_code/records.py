@@ -1,0 +1,259 @@
+"""One line of a Claude Code transcript, read: which turns and results it gives, or why none.
+
+No state is kept from line to line, so lines may be read in any pieces and by any process.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.records import Role
+from holdfast.model.trust import Trust
+from holdfast.sources.claude_code import prompts, tools
+from holdfast.sources.draft import (
+    DraftResult,
+    DraftSession,
+    DraftTurn,
+    FileInfo,
+    Reading,
+    skipped,
+)
+from holdfast.sources.shapes import Record, mapping, normal_time, string
+
+READER_VERSION = 1
+
+# Lines that open with one of these hold no conversation; told from the first bytes, they
+# need not even be parsed.
+_HOUSEKEEPING_STARTS = tuple(
+    f'{{"type":"{kind}"'.encode()
+    for kind in (
+        "api-request",
+        "api-request-shape",
+        "atis-latch",
+        "cost-state",
+        "file-history-delta",
+        "file-history-snapshot",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "queue-operation",
+        "tools-used",
+        "worktree-state",
+    )
+)
+
+# Progress lines name their type late; no other line can hold this run of bytes unescaped.
+_PROGRESS = b'"type":"progress","data":{"type":"'
+_PROGRESS_WITHIN = 800
+
+_HOUSEKEEPING_TYPES = frozenset(
+    "agent-name api-request api-request-shape atis-latch attribution-snapshot content- "
+    "replacement continued-in cost-state derived-from file-history-delta file-history- "
+    "snapshot fork-context-ref frame-link last-prompt mode permission-mode pr-link progress "
+    "queue-operation relocated result started system tag task-summary tools-used worktree- "
+    "state".split()
+)
+_TITLE_KEYS = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
+_INJECTED_ATTACHMENTS = ("hook_", "async_hook_")
+
+
+def is_housekeeping(line: bytes) -> bool:
+    """Whether the first bytes of a line already tell that it holds no conversation."""
+    return line.startswith(_HOUSEKEEPING_STARTS) or _PROGRESS in line[:_PROGRESS_WITHIN]
+
+
+def read_record(record: Record, file: FileInfo) -> Reading:
+    """What one line gives."""
+    kind = record.get("type")
+    if kind == "assistant":
+        return _assistant(record, file)
+    if kind == "user":
+        return _user(record, file)
+    if kind == "attachment":
+        return _attachment(record, file)
+    if kind == "api-request-blob":
+        return skipped(Skip.INJECTED)
+    if kind in _TITLE_KEYS:
+        return _title(record, file, _TITLE_KEYS[kind])
+    if kind in _HOUSEKEEPING_TYPES:
+        return skipped(Skip.HOUSEKEEPING)
+    return skipped(Skip.UNKNOWN_TYPE)
+
+
+def session_id(record: Record, file: FileInfo) -> str:
+    """The session a line belongs to; a subagent's is named after its parent and itself."""
+    host = record.get("sessionId") or file.stem
+    agent = record.get("agentId")
+    if agent:
+        return f"{host}:{agent}"
+    if record.get("isSidechain") is True:
+        return f"{host}:sidechain"  # before 2.0 a subagent's lines lay in its parent's file
+    return str(host)
+
+
+def describe_session(record: Record, file: FileInfo) -> DraftSession:
+    """What a line tells about its session."""
+    id = session_id(record, file)
+    host = string(record, "sessionId") or file.stem
+    inner = id.partition(":")[2] if id != host else ""
+    return DraftSession(
+        id,
+        host,
+        parent=host if inner else "",
+        subagent=string(record, "attributionAgent") or inner,
+        cwd=string(record, "cwd"),
+        branch=string(record, "gitBranch"),
+        version=string(record, "version"),
+    )
+
+
+def _time(record: Record) -> str:
+    value = record.get("timestamp")
+    if isinstance(value, str) and len(value) == 24 and value[23] == "Z" and value[10] == "T":
+        return value
+    return normal_time(value)
+
+
+def _blocks(record: Record) -> list[Record] | None:
+    """The content of a message as blocks; None where the shape is not a message's."""
+    message: object = record.get("message")
+    content: Any = message if isinstance(message, str) else mapping(message).get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        return None
+    return [
+        block if isinstance(block, dict) else {"type": "text", "text": block}
+        for block in cast(list[Any], content)
+    ]
+
+
+def _wrong_shape() -> Reading:
+    return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
+
+
+def _captured(
+    record: Record,
+    file: FileInfo,
+    turns: Sequence[DraftTurn],
+    results: Sequence[DraftResult],
+    otherwise: Skip,
+) -> Reading:
+    if not turns and not results:
+        return skipped(otherwise)
+    id = session_id(record, file)
+    branch = record.get("gitBranch") or ""
+    return Reading(Fate.CAPTURED, "", id, branch, turns, results, record.get("uuid") or "")
+
+
+def _assistant(record: Record, file: FileInfo) -> Reading:
+    blocks = _blocks(record)
+    if blocks is None:
+        return _wrong_shape()
+    model = mapping(record.get("message")).get("model")
+    if record.get("isApiErrorMessage") or model == "<synthetic>":
+        return skipped(Skip.MACHINE)
+    ref = string(record, "uuid")
+    time = _time(record)
+    turns: list[DraftTurn] = []
+    otherwise = Skip.EMPTY
+    for number, block in enumerate(blocks):
+        kind = block.get("type")
+        if kind == "tool_use" or kind == "server_tool_use":
+            turns.append(_tool_turn(block, number, ref or _place(record, file), time, file))
+        elif kind == "text":
+            text = string(block, "text").strip()
+            if text:
+                key = (ref or _place(record, file), str(number), text)
+                turns.append(DraftTurn(key, time, Role.ASSISTANT, Trust.ASSISTANT, text))
+        elif kind in ("thinking", "redacted_thinking"):
+            otherwise = Skip.THINKING
+    return _captured(record, file, turns, [], otherwise)
+
+
+def _tool_turn(block: Record, number: int, ref: str, time: str, file: FileInfo) -> DraftTurn:
+    name = string(block, "name") or "tool"
+    call = string(block, "id")
+    given: object = block.get("input")
+    asked = mapping(given) or {"input": given}
+    tool = tools.read_call(name, asked, file.root, call)
+    key = ("call", call or f"{ref}.{number}", name, tool.target, tool.action)
+    return DraftTurn(key, time, Role.TOOL, tools.trust_of(name), tool=tool)
+
+
+def _place(record: Record, file: FileInfo) -> str:
+    """What stands in for a missing uuid: the session and the moment."""
+    return f"{string(record, 'sessionId') or file.stem}@{record.get('timestamp')}"
+
+
+def _user(record: Record, file: FileInfo) -> Reading:
+    if record.get("isCompactSummary") or record.get("repeatsCompactSummary"):
+        return skipped(Skip.COMPACTION)
+    if record.get("isMeta"):
+        return skipped(Skip.MACHINE)
+    blocks = _blocks(record)
+    if blocks is None:
+        return _wrong_shape()
+    machine = record.get("turnOrigin") == "task_notification"
+    ref = string(record, "uuid") or _place(record, file)
+    time = _time(record)
+    turns: list[DraftTurn] = []
+    results: list[DraftResult] = []
+    otherwise = Skip.MACHINE if machine else Skip.EMPTY
+    for number, block in enumerate(blocks):
+        kind = block.get("type")
+        if kind == "tool_result":
+            results.append(_result(block, record, time))
+        elif kind == "image" and not machine:
+            key = (ref, str(number), "[image]")
+            turns.append(DraftTurn(key, time, Role.USER, Trust.USER, "[image]"))
+        elif kind == "text" and not machine:
+            prompt = prompts.read_prompt(string(block, "text"))
+            if prompt.skip is None:
+                turns.append(_prompt_turn(prompt, (ref, str(number), prompt.text), time, record))
+            else:
+                otherwise = prompt.skip
+    return _captured(record, file, turns, results, otherwise)
+
+
+def _prompt_turn(
+    prompt: prompts.Prompt, key: tuple[str, ...], time: str, record: Record
+) -> DraftTurn:
+    """Words from another agent, a parent among them, sit in the user's place but are not his."""
+    inner = bool(record.get("agentId")) or record.get("isSidechain") is True
+    trust = Trust.ASSISTANT if prompt.speaker or inner else Trust.USER
+    return DraftTurn(key, time, Role.USER, trust, prompt.text, prompt.speaker)
+
+
+def _result(block: Record, record: Record, time: str) -> DraftResult:
+    ok, result, lines = tools.read_result(block, record)
+    return DraftResult(string(block, "tool_use_id"), ok, result, lines, time)
+
+
+def _attachment(record: Record, file: FileInfo) -> Reading:
+    attachment = mapping(record.get("attachment"))
+    kind = string(attachment, "type")
+    if kind.startswith(_INJECTED_ATTACHMENTS):
+        return skipped(Skip.INJECTED)
+    if kind != "queued_command":
+        return skipped(Skip.HOUSEKEEPING)
+    # Typed while the agent was busy: a person's words that appear nowhere else.
+    given = attachment.get("prompt")
+    text = given if isinstance(given, str) else json.dumps(given) if given else ""
+    prompt = prompts.read_prompt(text)
+    if prompt.skip is not None or attachment.get("commandMode") == "task-notification":
+        return skipped(prompt.skip or Skip.MACHINE)
+    ref = string(record, "uuid") or _place(record, file)
+    turn = _prompt_turn(prompt, (ref, "0", prompt.text), _time(record), record)
+    return _captured(record, file, [turn], [], Skip.EMPTY)
+
+
+def _title(record: Record, file: FileInfo, key: str) -> Reading:
+    title = string(record, key).strip()
+    host = string(record, "sessionId")
+    if not title or not host:
+        return skipped(Skip.HOUSEKEEPING)  # before 2.0 a summary named another session's leaf
+    return Reading(Fate.CAPTURED, session=host, title=title)

@@ -1,0 +1,46 @@
+"""Any dialogue, one JSON object a line: `session`, `id`, `time`, `speaker`, `text`."""
+
+from __future__ import annotations
+
+from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.records import Role
+from holdfast.model.trust import Trust
+from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading, skipped
+from holdfast.sources.shapes import Record, normal_time, string
+
+AGENT = "conversation"
+_ASSISTANTS = {"assistant", "ai", "agent", "bot", "model", "claude", "chatgpt", "gemini"}
+
+
+def read_record(record: Record, file: FileInfo) -> Reading:
+    """One line is one turn."""
+    text: object = record.get("text")
+    if not isinstance(text, str):
+        return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
+    if not text.strip():
+        return skipped(Skip.EMPTY)
+    session = _session(record, file)
+    ref = _id(record)
+    speaker = string(record, "speaker")
+    role = Role.ASSISTANT if speaker.lower() in _ASSISTANTS else Role.USER
+    name = "" if speaker.lower() in (*_ASSISTANTS, "user", "human") else speaker
+    key = ("conversation", session, ref, speaker, text)
+    time = normal_time(record.get("time"))
+    turn = DraftTurn(key, time, role, Trust.IMPORT, text.strip(), name)
+    return Reading(Fate.CAPTURED, session=session, turns=(turn,), ref=ref)
+
+
+def describe_session(record: Record, file: FileInfo) -> DraftSession:
+    """The session a line names, or the file it lies in."""
+    id = _session(record, file)
+    return DraftSession(id, id, cwd=file.root)
+
+
+def _session(record: Record, file: FileInfo) -> str:
+    value: object = record.get("session")
+    return str(value) if isinstance(value, str | int) and value != "" else file.stem
+
+
+def _id(record: Record) -> str:
+    value: object = record.get("id")
+    return str(value) if isinstance(value, str | int) else ""

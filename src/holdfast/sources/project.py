@@ -1,0 +1,130 @@
+"""Which project a folder belongs to, so that all its faces share one bank.
+
+Worktrees, subfolders, clones over ssh and https, and bare layouts are one project; a renamed
+or moved remote stays the same project, because its first commit does. Only reads, and only by
+git's own plumbing; a folder without git is a project by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+GIT_TIMEOUT_S = 10.0
+_SCP = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?P<path>(?!//).+)$")
+_URL = re.compile(
+    r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^@/]*@)?(?P<host>\[[^\]]+\]|[^:/]*)(?::\d+)?/(?P<path>.*)$",
+    re.IGNORECASE,
+)
+_WORKTREE = re.compile(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+.*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project's names in `aliases`, the most telling first, each with its kind in front:
+    `remote:`, `root:`, `gitdir:`, `folder:`, `path:`. `root` is the folder its paths are
+    relative to; `exists` tells whether the folder is on this machine now."""
+
+    name: str
+    root: str
+    aliases: tuple[str, ...]
+    exists: bool = True
+
+
+def identify(folder: str) -> Project:
+    """The project of a folder, which need not exist any more."""
+    if os.path.isdir(folder):  # noqa: PTH112 - a foreign path must not raise
+        return _from_git(folder) or _from_folder(folder, exists=True)
+    return _from_folder(folder, exists=False)
+
+
+def _from_folder(folder: str, exists: bool) -> Project:
+    root = _WORKTREE.sub("", folder) or folder
+    return Project(base_name(root), root, (f"path:{root}",), exists)
+
+
+def base_name(path: str) -> str:
+    """The last part of a path of either family."""
+    pure = PureWindowsPath(path) if "\\" in path else PurePosixPath(path)
+    return pure.name or path
+
+
+def _from_git(folder: str) -> Project | None:
+    told = run_git(
+        folder,
+        "rev-parse",
+        "--path-format=absolute",
+        "--git-common-dir",
+        "--is-shallow-repository",
+        "--show-toplevel",
+        partial=True,
+    ).splitlines()
+    if len(told) < 2 or not told[0].startswith(os.sep):
+        return None
+    common, shallow = told[0], told[1] == "true"
+    root = told[2] if len(told) > 2 else folder
+    remote = _remote(folder)
+    aliases = [f"remote:{remote}"] if remote else []
+    first = "" if shallow else _first_commit(folder)
+    if first:
+        aliases.append(f"root:{first}")
+    aliases += [f"gitdir:{common}", f"folder:{_WORKTREE.sub('', root)}"]
+    home = Path(common)
+    name = remote.split("/", 1)[-1] if remote else _folder_name(home)
+    return Project(name, root, tuple(aliases))
+
+
+def _folder_name(common: Path) -> str:
+    """`proj` for proj/.git, proj/.bare and proj.git."""
+    if common.name.startswith("."):
+        return common.parent.name
+    return common.name.removesuffix(".git")
+
+
+def _remote(folder: str) -> str:
+    listed = run_git(folder, "config", "--get-regexp", r"^remote\..*\.url$")
+    urls = dict(line.split(" ", 1) for line in listed.splitlines() if " " in line)
+    for name in ("origin", "upstream", *sorted(n.split(".")[1] for n in urls)):
+        url = urls.get(f"remote.{name}.url")
+        if url:
+            return normal_remote(url)
+    return ""
+
+
+def normal_remote(url: str) -> str:
+    """One spelling for all the ways to name a repository: `github.com/org/repo`."""
+    url = url.strip()
+    found = _URL.match(url) or _SCP.match(url)
+    if found is None or found.groupdict().get("scheme", "").lower() == "file":
+        return f"local{Path(url.removeprefix('file://')).as_posix()}".removesuffix(".git")
+    path = found["path"].strip("/").removesuffix(".git").strip("/")
+    return f"{found['host']}/{path}".lower()
+
+
+def _first_commit(folder: str) -> str:
+    """The oldest of the commits without parents, by name where there are several."""
+    commits = run_git(folder, "rev-list", "--max-parents=0", "HEAD").split()
+    return min(commits, default="")
+
+
+def run_git(folder: str, *arguments: str, partial: bool = False) -> str:
+    """What git prints, or "" where it fails. `partial` takes what it printed before failing."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+    try:
+        done = subprocess.run(
+            ["git", "-C", folder, *arguments],
+            capture_output=True,
+            timeout=GIT_TIMEOUT_S,
+            env=environment,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    if done.returncode and not partial:
+        return ""
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""Where memory rests. Callers see `protocol`; a backend is chosen in the composition root."""

@@ -1,0 +1,252 @@
+"""What any store must be able to do. `holdfast.testing.store_conformance` holds it to this.
+
+`Reader` cannot change anything; what recalls is given a Reader. `Writer` adds the ways in.
+Every write happens inside `transaction()`: it is there whole or not at all, and another
+process may hold the store for a while, but never for good.
+
+Canonical rows (bank, source, ledger, session, turn, commit, curation) are written once and
+survive. Derived rows (exchange, digest, passage) can be dropped and made again from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from holdfast.model.bank import Bank
+from holdfast.model.curation import Curation
+from holdfast.model.ledger import Balance, FailedLine, Source
+from holdfast.model.query import Passage
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit
+
+Record = Turn | Exchange | Digest | Session | Commit
+
+
+class Match(NamedTuple):
+    """One full-text match; a greater `score` is a better one."""
+
+    passage: Passage
+    score: float
+
+
+class Counts(NamedTuple):
+    """How much there is in a bank."""
+
+    sessions: int = 0
+    turns: int = 0
+    exchanges: int = 0
+    digests: int = 0
+    commits: int = 0
+    raw_bytes: int = 0
+    l1_bytes: int = 0
+
+
+class Reader(Protocol):
+    """Everything that can be asked. A `bank` of None means all of them."""
+
+    def banks(self) -> list[Bank]:
+        """Every bank, by name."""
+        ...
+
+    def bank(self, id: str) -> Bank | None:
+        """One bank by its id."""
+        ...
+
+    def bank_of(self, alias: str) -> str | None:
+        """The id of the bank known under an alias."""
+        ...
+
+    def bank_of_host(self, host: str) -> str | None:
+        """The id of the bank that holds a session of this host id."""
+        ...
+
+    def sources(self, bank: str | None = None) -> list[Source]:
+        """Every input file, by path."""
+        ...
+
+    def source(self, id: int) -> Source | None:
+        """One input file by its number."""
+        ...
+
+    def source_at(self, path: str) -> Source | None:
+        """One input file by its path."""
+        ...
+
+    def balance(self, bank: str | None = None) -> Balance:
+        """The ledger added up; `pending` is for the caller to fill in from the disk."""
+        ...
+
+    def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
+        """Lines that could not be read."""
+        ...
+
+    def sources_failed_before(self, reader: int) -> set[int]:
+        """The sources with lines that a reader older than this one could not read."""
+        ...
+
+    def counts(self, bank: str | None = None) -> Counts:
+        """How much there is."""
+        ...
+
+    def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
+        """Sessions, the latest first."""
+        ...
+
+    def session(self, bank: str, id: str) -> Session | None:
+        """One session."""
+        ...
+
+    def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
+        """The turns of a session in order, from place `first` to place `last`."""
+        ...
+
+    def exchanges(self, bank: str, session: str) -> list[Exchange]:
+        """The exchanges of a session in order."""
+        ...
+
+    def digest_of(self, bank: str, session: str) -> Digest | None:
+        """The digest of a session."""
+        ...
+
+    def find(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Record]:
+        """Records whose id is, or starts with, `id`; `word` "" looks through all kinds."""
+        ...
+
+    def search(
+        self, bank: str | None, terms: Sequence[str], layers: Sequence[str] = (), limit: int = 50
+    ) -> list[Match]:
+        """Passages with any of the terms, best first. A term is a word or a phrase, as it
+        stands: nothing in it is an operator."""
+        ...
+
+    def frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
+        """In how many passages each term occurs, counted up to `most`."""
+        ...
+
+    def recent(self, bank: str | None, kind: str, limit: int = 5) -> list[Passage]:
+        """The latest passages of a kind."""
+        ...
+
+    def stale_sessions(self, limit: int = 100) -> list[tuple[str, str]]:
+        """Bank and id of sessions whose derived rows lag behind their turns."""
+        ...
+
+    def curations(self, bank: str) -> list[Curation]:
+        """The log of people's decisions, oldest first."""
+        ...
+
+    def last_event(self, bank: str | None = None) -> str:
+        """The time of the latest turn, or ""."""
+        ...
+
+
+class SourceChange(NamedTuple):
+    """How far a reading moved a source's cursor from `seen_offset`, and the fate of the lines
+    it passed."""
+
+    source: int
+    seen_offset: int
+    offset: int
+    prefix: str
+    stamp: str
+    lines: int
+    l1_bytes: int
+    captured: int
+    skipped: dict[str, int]
+    failed: Sequence[FailedLine]
+    redacted: dict[str, int]
+    read_at: str
+
+
+class Writer(Reader, Protocol):
+    """The ways in."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing."""
+        ...
+
+    def add_bank(self, bank: Bank) -> None:
+        """Make a bank known; a known one stays as it is."""
+        ...
+
+    def add_alias(self, bank: str, alias: str) -> None:
+        """Know a bank under one more name; an alias that is taken stays where it is."""
+        ...
+
+    def add_source(self, path: str, agent: str, bank: str) -> Source:
+        """The source at a path, made known if it is new."""
+        ...
+
+    def move_source(self, id: int, path: str) -> None:
+        """The same file lies elsewhere now."""
+        ...
+
+    def restart_source(self, id: int) -> None:
+        """The file was rewritten: read it again from its start, with a fresh account."""
+        ...
+
+    def mark_source(self, id: int, state: str, problem: str) -> None:
+        """Note that a file is gone, unreadable, or well again."""
+        ...
+
+    def advance(self, change: SourceChange) -> bool:
+        """Move a cursor and count its lines; False if another process moved it first."""
+        ...
+
+    def add_session(self, session: Session) -> None:
+        """Make a session known, or fill in what was not known of it."""
+        ...
+
+    def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, int]:
+        """Which of these turns are there already, with the source each came from."""
+        ...
+
+    def call(self, bank: str, session: str, call: str) -> Turn | None:
+        """The turn of a tool call in a session."""
+        ...
+
+    def knows_call(self, bank: str, call: str) -> bool:
+        """Whether any session of the bank has this tool call."""
+        ...
+
+    def next_seq(self, bank: str, session: str) -> int:
+        """The first free place in a session."""
+        ...
+
+    def put_turns(self, turns: Iterable[Turn]) -> None:
+        """Store turns; of one that is there already only the result and the origin change.
+        Their sessions become stale."""
+        ...
+
+    def put_commits(self, commits: Iterable[tuple[Commit, Passage]]) -> int:
+        """Store commits, each with its passage; returns how many were new."""
+        ...
+
+    def put_derived(
+        self,
+        bank: str,
+        session: str,
+        exchanges: Sequence[Exchange],
+        digest: Digest | None,
+        passages: Sequence[Passage],
+    ) -> None:
+        """Replace all that is derived from a session; it is stale no more."""
+        ...
+
+    def drop_derived(self) -> None:
+        """Forget everything derived; every session becomes stale."""
+        ...
+
+    def curate(self, entry: Curation) -> Curation:
+        """Append a person's decision; returns it with its number."""
+        ...
+
+
+class Store(Writer, Protocol):
+    """A store that can be closed."""
+
+    def close(self) -> None:
+        """Let go of the files."""
+        ...

@@ -1,0 +1,272 @@
+"""Everything that can be asked of the SQLite store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from holdfast.model.bank import Bank
+from holdfast.model.curation import Curation
+from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
+from holdfast.model.query import Passage
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.store.protocol import Counts, Match, Record
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.connection import translated
+
+# A term in the passage itself counts fully, one in the turn before it less.
+_RANK = "bm25(0.0, 1.0, 0.4)"
+_FINDABLE = {
+    "turn": (rows.TURN, rows.turn_of),
+    "exchange": (rows.EXCHANGE, rows.exchange_of),
+    "digest": (rows.DIGEST, rows.digest_of),
+    "session": (rows.SESSION, rows.session_of),
+    "commit": (rows.COMMIT, rows.commit_of),
+}
+
+
+class SqliteReader:
+    """The questions. Built on an open connection, which it does not own."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with translated(self._path):
+            return self._connection.execute(sql, values).fetchall()
+
+    def _one(self, sql: str, *values: object) -> tuple[Any, ...] | None:
+        with translated(self._path):
+            return self._connection.execute(sql, values).fetchone()
+
+    def banks(self) -> list[Bank]:
+        aliases: dict[str, list[str]] = {}
+        for alias, bank in self._all("SELECT alias, bank FROM alias ORDER BY alias"):
+            aliases.setdefault(bank, []).append(alias)
+        found = self._all(
+            "SELECT id, name, created, background, skepticism, literalism, empathy "
+            "FROM bank ORDER BY name, id"
+        )
+        return [rows.bank_of(row, aliases.get(row[0], ())) for row in found]
+
+    def bank(self, id: str) -> Bank | None:
+        return next((bank for bank in self.banks() if bank.id == id), None)
+
+    def bank_of(self, alias: str) -> str | None:
+        row = self._one("SELECT bank FROM alias WHERE alias = ?", alias)
+        return row[0] if row else None
+
+    def bank_of_host(self, host: str) -> str | None:
+        row = self._one("SELECT bank FROM session WHERE host = ? LIMIT 1", host)
+        return row[0] if row else None
+
+    def sources(self, bank: str | None = None) -> list[Source]:
+        where, values = _in_bank(bank)
+        found = self._all(f"SELECT {rows.SOURCE} FROM source WHERE {where} ORDER BY path", *values)
+        return [rows.source_of(row) for row in found]
+
+    def source(self, id: int) -> Source | None:
+        row = self._one(f"SELECT {rows.SOURCE} FROM source WHERE id = ?", id)
+        return rows.source_of(row) if row else None
+
+    def source_at(self, path: str) -> Source | None:
+        row = self._one(f"SELECT {rows.SOURCE} FROM source WHERE path = ?", path)
+        return rows.source_of(row) if row else None
+
+    def balance(self, bank: str | None = None) -> Balance:
+        where, values = _in_bank(bank)
+        counted = self._all(
+            "SELECT fate, reason, sum(ledger.lines) FROM ledger JOIN source ON source.id = source "
+            f"WHERE {where} GROUP BY fate, reason ORDER BY 3 DESC",
+            *values,
+        )
+        totals = self._one(
+            f"SELECT count(*), coalesce(sum(lines), 0) FROM source WHERE {where}", *values
+        )
+        redacted = self._all(
+            "SELECT kind, sum(count) FROM redaction JOIN source ON source.id = source "
+            f"WHERE {where} GROUP BY kind ORDER BY 2 DESC",
+            *values,
+        )
+        problems = [
+            f"{source.path}: {source.problem}"
+            for source in self.sources(bank)
+            if source.state is not SourceState.LIVE
+        ]
+        files, lines = totals or (0, 0)
+        return Balance(
+            files=files,
+            lines=lines,
+            captured=sum(n for fate, _, n in counted if fate == Fate.CAPTURED),
+            skipped={reason: n for fate, reason, n in counted if fate == Fate.SKIPPED},
+            failed=sum(n for fate, _, n in counted if fate == Fate.FAILED),
+            redacted=dict(redacted),
+            problems=tuple(problems),
+        )
+
+    def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
+        where, values = _in_bank(bank)
+        columns = ", ".join(f"failure.{name}" for name in rows.FAILURE.split(", "))
+        found = self._all(
+            f"SELECT {columns} FROM failure JOIN source ON source.id = failure.source "
+            f"WHERE {where} ORDER BY failure.source, failure.line LIMIT ?",
+            *values,
+            limit,
+        )
+        return [rows.failure_of(row) for row in found]
+
+    def sources_failed_before(self, reader: int) -> set[int]:
+        found = self._all("SELECT DISTINCT source FROM failure WHERE reader < ?", reader)
+        return {row[0] for row in found}
+
+    def counts(self, bank: str | None = None) -> Counts:
+        where, values = _in_bank(bank)
+        tables = ("session", "turn", "exchange", "digest", '"commit"')
+        numbers = [
+            row[0]
+            for table in tables
+            if (row := self._one(f"SELECT count(*) FROM {table} WHERE {where}", *values))
+        ]
+        sizes = self._one(
+            "SELECT coalesce(sum(offset), 0), coalesce(sum(l1_bytes), 0) FROM source "
+            f"WHERE {where}",
+            *values,
+        )
+        return Counts(*numbers, *(sizes or (0, 0)))
+
+    def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
+        where, values = _in_bank(bank)
+        found = self._all(
+            f"SELECT {rows.SESSION} FROM session WHERE {where} ORDER BY ended DESC, id LIMIT ?",
+            *values,
+            limit,
+        )
+        return [rows.session_of(row) for row in found]
+
+    def session(self, bank: str, id: str) -> Session | None:
+        row = self._one(f"SELECT {rows.SESSION} FROM session WHERE bank = ? AND id = ?", bank, id)
+        return rows.session_of(row) if row else None
+
+    def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
+        found = self._all(
+            f"SELECT {rows.TURN} FROM turn "
+            "WHERE bank = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq",
+            bank,
+            session,
+            first,
+            (1 << 62) if last is None else last,
+        )
+        return [rows.turn_of(row) for row in found]
+
+    def exchanges(self, bank: str, session: str) -> list[Exchange]:
+        found = self._all(
+            f"SELECT {rows.EXCHANGE} FROM exchange "
+            "WHERE bank = ? AND session = ? ORDER BY first_seq",
+            bank,
+            session,
+        )
+        return [rows.exchange_of(row) for row in found]
+
+    def digest_of(self, bank: str, session: str) -> Digest | None:
+        row = self._one(
+            f"SELECT {rows.DIGEST} FROM digest WHERE bank = ? AND session = ?", bank, session
+        )
+        return rows.digest_of(row) if row else None
+
+    def find(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Record]:
+        where, values = _in_bank(bank)
+        found: list[Record] = []
+        for kind, (columns, make) in _FINDABLE.items():
+            if word in ("", kind):
+                # A range, not LIKE: it uses the index and nothing in an id is a wildcard.
+                hits = self._all(
+                    f'SELECT {columns} FROM "{kind}" WHERE {where} AND id >= ? AND id < ? '
+                    "ORDER BY id LIMIT ?",
+                    *values,
+                    id,
+                    id + "\U0010ffff",
+                    limit,
+                )
+                found += [make(row) for row in hits]
+        return sorted(found, key=lambda record: record.id != id)[:limit]
+
+    def search(
+        self, bank: str | None, terms: Sequence[str], layers: Sequence[str] = (), limit: int = 50
+    ) -> list[Match]:
+        match = _expression(bank, terms, layers)
+        if not match:
+            return []
+        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        found = self._all(
+            f"SELECT {columns}, ranked.rank FROM "
+            "(SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ? "
+            "ORDER BY rank LIMIT ?) AS ranked "
+            "JOIN passage ON passage.rowid = ranked.rowid ORDER BY ranked.rank, passage.rowid",
+            match,
+            _RANK,
+            limit,
+        )
+        return [Match(rows.passage_of(row[:-1]), -row[-1]) for row in found]
+
+    def frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
+        counted: list[int] = []
+        for term in terms:
+            match = _expression(bank, [term], ())
+            row = match and self._one(
+                "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)", match, most
+            )
+            counted.append(row[0] if row else 0)
+        return counted
+
+    def recent(self, bank: str | None, kind: str, limit: int = 5) -> list[Passage]:
+        where, values = _in_bank(bank)
+        found = self._all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND kind = ? "
+            "ORDER BY time DESC, id LIMIT ?",
+            *values,
+            kind,
+            limit,
+        )
+        return [rows.passage_of(row) for row in found]
+
+    def stale_sessions(self, limit: int = 100) -> list[tuple[str, str]]:
+        found = self._all("SELECT bank, session FROM stale ORDER BY bank, session LIMIT ?", limit)
+        return [(bank, session) for bank, session in found]
+
+    def curations(self, bank: str) -> list[Curation]:
+        found = self._all(
+            "SELECT seq, bank, time, action, target, text, who FROM curation "
+            "WHERE bank = ? ORDER BY seq",
+            bank,
+        )
+        return [rows.curation_of(row) for row in found]
+
+    def last_event(self, bank: str | None = None) -> str:
+        where, values = _in_bank(bank)
+        row = self._one(f"SELECT coalesce(max(ended), '') FROM session WHERE {where}", *values)
+        return row[0] if row else ""
+
+
+def _in_bank(bank: str | None) -> tuple[str, tuple[str, ...]]:
+    return ("1", ()) if bank is None else ("bank = ?", (bank,))
+
+
+def _expression(bank: str | None, terms: Sequence[str], layers: Sequence[str]) -> str:
+    """The full-text expression: any of the terms, within the bank and the layers."""
+    quoted = [
+        '"' + term.replace('"', '""').replace("\x00", " ") + '"'
+        for term in terms
+        if any(c.isalnum() for c in term)
+    ]
+    if not quoted:
+        return ""
+    parts: list[str] = []
+    if bank is not None:
+        parts.append(f"scope : {rows.bank_word(bank)}")
+    if layers:
+        parts.append(f"scope : ({' OR '.join(rows.layer_word(layer) for layer in layers)})")
+    parts.append(f"{{body context}} : ({' OR '.join(quoted)})")
+    return " AND ".join(parts)

@@ -1,0 +1,220 @@
+"""Records to rows and back. A table has the columns of its dataclass, in any order; tuples
+rest as JSON arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.model.bank import Bank, Disposition
+from holdfast.model.curation import Action, Curation
+from holdfast.model.ledger import FailedLine, Source, SourceState
+from holdfast.model.query import LAYER_OF, Passage
+from holdfast.model.records import (
+    Digest,
+    Exchange,
+    ExchangeType,
+    Origin,
+    Outcome,
+    Role,
+    Session,
+    ToolCall,
+    Turn,
+)
+from holdfast.model.team import Commit
+from holdfast.model.trust import Status, Trust
+
+Row = tuple[Any, ...]
+
+SOURCE = (
+    "id, path, agent, bank, offset, lines, prefix, stamp, l1_bytes, rewrites, state, problem, "
+    "read_at"
+)
+SESSION = "bank, id, host, agent, parent, subagent, title, cwd, branch, version, started, ended"
+TURN = (
+    "bank, id, session, seq, time, role, trust, text, speaker, branch, "
+    "tool, target, lines, action, result, ok, duration_ms, call, source, line, offset, ref"
+)
+EXCHANGE = (
+    "bank, id, session, first_seq, last_seq, started, ended, type, title, summary, details, "
+    "outcome, trust, facts, keywords, files_read, files_modified, branch, status"
+)
+DIGEST = (
+    "bank, id, session, started, ended, request, outcome, trust, investigated, learned, "
+    "completed, next_steps, topics, exchanges"
+)
+COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
+PASSAGE = "bank, kind, id, session, time, body, context, trust, status"
+FAILURE = "source, line, offset, reason, excerpt, reader, attempts"
+
+
+def marks(columns: str) -> str:
+    """As many question marks as there are columns."""
+    return ", ".join("?" * (columns.count(",") + 1))
+
+
+def _list(values: Iterable[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def _tuple(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def _fields(columns: str, row: Row) -> dict[str, Any]:
+    return dict(zip(columns.split(", "), row, strict=True))
+
+
+def _judged(fields: dict[str, Any]) -> dict[str, Any]:
+    """Trust and status as what they are."""
+    fields["trust"] = Trust(fields["trust"])
+    if "status" in fields:
+        fields["status"] = Status(fields["status"])
+    return fields
+
+
+def bank_of(row: Row, aliases: Iterable[str]) -> Bank:
+    """`id, name, created, background, skepticism, literalism, empathy`."""
+    return Bank(row[0], row[1], row[2], row[3], Disposition(*row[4:7]), tuple(aliases))
+
+
+def source_of(row: Row) -> Source:
+    """`SOURCE`."""
+    fields = _fields(SOURCE, row)
+    fields["state"] = SourceState(fields["state"])
+    return Source(**fields)
+
+
+def session_of(row: Row) -> Session:
+    """`SESSION`."""
+    return Session(*row)
+
+
+def session_row(session: Session) -> Row:
+    """`SESSION`."""
+    return (
+        session.bank, session.id, session.host, session.agent, session.parent, session.subagent,
+        session.title, session.cwd, session.branch, session.version, session.started,
+        session.ended,
+    )  # fmt: skip
+
+
+def turn_of(row: Row) -> Turn:
+    """`TURN`."""
+    tool = None
+    if row[10] is not None:
+        ok = None if row[15] is None else bool(row[15])
+        tool = ToolCall(row[10], row[11], row[12], row[13], row[14], ok, row[16], row[17])
+    return Turn(
+        row[0], row[1], row[2], row[3], row[4], Role(row[5]), Trust(row[6]), row[7], row[8],
+        row[9], tool, Origin(*row[18:22]),
+    )  # fmt: skip
+
+
+def turn_row(turn: Turn) -> Row:
+    """`TURN`."""
+    tool = turn.tool
+    done: Row = (None,) * 8
+    if tool is not None:
+        ok = None if tool.ok is None else int(tool.ok)
+        done = (
+            tool.name, tool.target, tool.lines, tool.action, tool.result, ok, tool.duration_ms,
+            tool.call,
+        )  # fmt: skip
+    at = turn.origin
+    return (
+        turn.bank, turn.id, turn.session, turn.seq, turn.time, turn.role.value, turn.trust.value,
+        turn.text, turn.speaker, turn.branch, *done, at.source, at.line, at.offset, at.ref,
+    )  # fmt: skip
+
+
+def exchange_of(row: Row) -> Exchange:
+    """`EXCHANGE`."""
+    fields = _fields(EXCHANGE, row)
+    for name in ("facts", "keywords", "files_read", "files_modified"):
+        fields[name] = _tuple(fields[name])
+    fields["type"] = ExchangeType(fields["type"])
+    fields["outcome"] = Outcome(fields["outcome"])
+    return Exchange(**_judged(fields))
+
+
+def exchange_row(exchange: Exchange) -> Row:
+    """`EXCHANGE`."""
+    x = exchange
+    return (
+        x.bank, x.id, x.session, x.first_seq, x.last_seq, x.started, x.ended, x.type.value,
+        x.title, x.summary, x.details, x.outcome.value, x.trust.value, _list(x.facts),
+        _list(x.keywords), _list(x.files_read), _list(x.files_modified), x.branch, x.status.value,
+    )  # fmt: skip
+
+
+def digest_of(row: Row) -> Digest:
+    """`DIGEST`."""
+    fields = _fields(DIGEST, row)
+    for name in ("investigated", "learned", "completed", "next_steps", "topics"):
+        fields[name] = _tuple(fields[name])
+    fields["outcome"] = Outcome(fields["outcome"])
+    return Digest(**_judged(fields))
+
+
+def digest_row(digest: Digest) -> Row:
+    """`DIGEST`."""
+    d = digest
+    return (
+        d.bank, d.id, d.session, d.started, d.ended, d.request, d.outcome.value, d.trust.value,
+        _list(d.investigated), _list(d.learned), _list(d.completed), _list(d.next_steps),
+        _list(d.topics), d.exchanges,
+    )  # fmt: skip
+
+
+def commit_of(row: Row) -> Commit:
+    """`COMMIT`."""
+    fields = _fields(COMMIT, row)
+    fields["files"], fields["parents"] = _tuple(fields["files"]), _tuple(fields["parents"])
+    return Commit(**_judged(fields))
+
+
+def commit_row(commit: Commit) -> Row:
+    """`COMMIT`."""
+    c = commit
+    return (
+        c.bank, c.id, c.time, c.author, c.email, c.subject, c.body, _list(c.files),
+        _list(c.parents), c.trust.value,
+    )  # fmt: skip
+
+
+def passage_of(row: Row) -> Passage:
+    """`PASSAGE`."""
+    return Passage(**_judged(_fields(PASSAGE, row)))
+
+
+def passage_row(passage: Passage) -> Row:
+    """`PASSAGE`, then `scope`."""
+    p = passage
+    return (
+        p.bank, p.kind, p.id, p.session, p.time, p.body, p.context, p.trust.value,
+        p.status.value, f"{bank_word(p.bank)} {layer_word(LAYER_OF[p.kind])}",
+    )  # fmt: skip
+
+
+def bank_word(bank: str) -> str:
+    """How a bank is spelled inside the full-text index: one word that no text contains."""
+    return "zzbank" + "".join(c for c in bank.lower() if c.isalnum())
+
+
+def layer_word(layer: str) -> str:
+    """How a layer is spelled inside the full-text index."""
+    return f"zzlayer{layer}"
+
+
+def failure_of(row: Row) -> FailedLine:
+    """`FAILURE`."""
+    return FailedLine(*row)
+
+
+def curation_of(row: Row) -> Curation:
+    """`seq, bank, time, action, target, text, who`."""
+    fields = _fields("seq, bank, time, action, target, text, who", row)
+    fields["action"] = Action(fields["action"])
+    return Curation(**fields)

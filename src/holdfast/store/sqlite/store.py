@@ -1,0 +1,282 @@
+"""The SQLite store: the reader's questions plus the ways in."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from holdfast.model.bank import Bank
+from holdfast.model.curation import Curation
+from holdfast.model.ledger import Fate, Source
+from holdfast.model.query import Passage
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit
+from holdfast.store.protocol import SourceChange
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.connection import open_database, translated
+from holdfast.store.sqlite.migrate import migrate
+from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sqlite.schema import MIGRATIONS
+
+_VARIABLES = 500
+
+
+class SqliteStore(SqliteReader):
+    """One file. Any number of processes may have it open."""
+
+    def __init__(self, path: Path, migrations: Sequence[tuple[str, str]] = MIGRATIONS) -> None:
+        connection = open_database(path)
+        super().__init__(connection, path)
+        with translated(path):
+            migrate(connection, path, migrations)
+        self._depth = 0
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        with translated(self._path):
+            if self._depth:
+                yield
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._depth += 1
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+            finally:
+                self._depth -= 1
+
+    def _roll_back(self) -> None:
+        # SQLite rolls back by itself when the disk is full; a second time is an error.
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _run(self, sql: str, *values: object) -> sqlite3.Cursor:
+        with translated(self._path):
+            return self._connection.execute(sql, values)
+
+    def _run_many(self, sql: str, values: Iterable[rows.Row]) -> None:
+        with translated(self._path):
+            self._connection.executemany(sql, values)
+
+    def add_bank(self, bank: Bank) -> None:
+        d = bank.disposition
+        self._run(
+            "INSERT OR IGNORE INTO bank VALUES (?, ?, ?, ?, ?, ?, ?)",
+            bank.id,
+            bank.name,
+            bank.created,
+            bank.background,
+            d.skepticism,
+            d.literalism,
+            d.empathy,
+        )
+        for alias in bank.aliases:
+            self.add_alias(bank.id, alias)
+
+    def add_alias(self, bank: str, alias: str) -> None:
+        self._run("INSERT OR IGNORE INTO alias (alias, bank) VALUES (?, ?)", alias, bank)
+
+    def add_source(self, path: str, agent: str, bank: str) -> Source:
+        known = self.source_at(path)
+        if known is not None:
+            return known
+        self._run(
+            "INSERT OR IGNORE INTO source (path, agent, bank) VALUES (?, ?, ?)", path, agent, bank
+        )
+        added = self.source_at(path)
+        assert added is not None
+        return added
+
+    def move_source(self, id: int, path: str) -> None:
+        self._run("UPDATE source SET path = ?, state = 'live', problem = '' WHERE id = ?", path, id)
+
+    def restart_source(self, id: int) -> None:
+        for table in ("ledger", "failure", "redaction"):
+            self._run(f"DELETE FROM {table} WHERE source = ?", id)
+        self._run(
+            "UPDATE source SET offset = 0, lines = 0, prefix = '', stamp = '', l1_bytes = 0, "
+            "rewrites = rewrites + 1 WHERE id = ?",
+            id,
+        )
+
+    def mark_source(self, id: int, state: str, problem: str) -> None:
+        self._run("UPDATE source SET state = ?, problem = ? WHERE id = ?", state, problem, id)
+
+    def advance(self, change: SourceChange) -> bool:
+        c = change
+        moved = self._run(
+            "UPDATE source SET offset = ?, prefix = ?, stamp = ?, lines = lines + ?, "
+            "l1_bytes = l1_bytes + ?, read_at = ?, state = 'live', problem = '' "
+            "WHERE id = ? AND offset = ?",
+            c.offset,
+            c.prefix,
+            c.stamp,
+            c.lines,
+            c.l1_bytes,
+            c.read_at,
+            c.source,
+            c.seen_offset,
+        )
+        if moved.rowcount == 0:
+            return False
+        counts = [(Fate.CAPTURED.value, "", c.captured), (Fate.FAILED.value, "", len(c.failed))]
+        counts += [(Fate.SKIPPED.value, reason, n) for reason, n in c.skipped.items()]
+        self._run_many(
+            "INSERT INTO ledger VALUES (?, ?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET lines = lines + excluded.lines",
+            [(c.source, fate, reason, n) for fate, reason, n in counts if n],
+        )
+        self._run_many(
+            "INSERT INTO redaction VALUES (?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            [(c.source, kind, n) for kind, n in c.redacted.items()],
+        )
+        self._run_many(
+            f"INSERT OR REPLACE INTO failure ({rows.FAILURE}) VALUES ({rows.marks(rows.FAILURE)})",
+            [
+                (f.source, f.line, f.offset, f.reason, f.excerpt, f.reader, f.attempts)
+                for f in c.failed
+            ],
+        )
+        return True
+
+    def add_session(self, session: Session) -> None:
+        # What is known first stays, but for the title; the span only ever widens.
+        self._run(
+            f"INSERT INTO session ({rows.SESSION}) VALUES ({rows.marks(rows.SESSION)}) "
+            "ON CONFLICT (bank, id) DO UPDATE SET "
+            "title = CASE excluded.title WHEN '' THEN title ELSE excluded.title END, "
+            "subagent = CASE subagent WHEN '' THEN excluded.subagent ELSE subagent END, "
+            "cwd = CASE cwd WHEN '' THEN excluded.cwd ELSE cwd END, "
+            "branch = CASE branch WHEN '' THEN excluded.branch ELSE branch END, "
+            "version = CASE version WHEN '' THEN excluded.version ELSE version END, "
+            "started = CASE WHEN started = '' OR (excluded.started <> '' "
+            "AND excluded.started < started) THEN excluded.started ELSE started END, "
+            "ended = max(ended, excluded.ended)",
+            *rows.session_row(session),
+        )
+        self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", session.bank, session.id)
+
+    def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, int]:
+        known: dict[str, int] = {}
+        for start in range(0, len(ids), _VARIABLES):
+            some = ids[start : start + _VARIABLES]
+            known.update(
+                self._all(
+                    f"SELECT id, source FROM turn WHERE bank = ? AND id IN "
+                    f"({', '.join('?' * len(some))})",
+                    bank,
+                    *some,
+                )
+            )
+        return known
+
+    def call(self, bank: str, session: str, call: str) -> Turn | None:
+        row = call and self._one(
+            f"SELECT {rows.TURN} FROM turn "
+            "WHERE bank = ? AND call = ? AND session = ? AND call <> '' LIMIT 1",
+            bank,
+            call,
+            session,
+        )
+        return rows.turn_of(row) if row else None
+
+    def knows_call(self, bank: str, call: str) -> bool:
+        return bool(
+            call
+            and self._one(
+                "SELECT 1 FROM turn WHERE bank = ? AND call = ? AND call <> ''", bank, call
+            )
+        )
+
+    def next_seq(self, bank: str, session: str) -> int:
+        row = self._one("SELECT max(seq) FROM turn WHERE bank = ? AND session = ?", bank, session)
+        return 1 if row is None or row[0] is None else int(row[0]) + 1
+
+    def put_turns(self, turns: Iterable[Turn]) -> None:
+        turns = list(turns)
+        changeable = ("lines", "result", "ok", "duration_ms", "source", "line", "offset")
+        self._run_many(
+            f"INSERT INTO turn ({rows.TURN}) VALUES ({rows.marks(rows.TURN)}) "
+            "ON CONFLICT (bank, id) DO UPDATE SET "
+            + ", ".join(f"{name} = excluded.{name}" for name in changeable),
+            [rows.turn_row(turn) for turn in turns],
+        )
+        self._run_many(
+            "INSERT OR IGNORE INTO stale VALUES (?, ?)",
+            sorted({(turn.bank, turn.session) for turn in turns}),
+        )
+
+    def put_commits(self, commits: Iterable[tuple[Commit, Passage]]) -> int:
+        new = 0
+        for commit, passage in commits:
+            added = self._run(
+                f'INSERT OR IGNORE INTO "commit" ({rows.COMMIT}) '
+                f"VALUES ({rows.marks(rows.COMMIT)})",
+                *rows.commit_row(commit),
+            )
+            if added.rowcount:
+                new += 1
+                self._put_passages([passage])
+        return new
+
+    def put_derived(
+        self,
+        bank: str,
+        session: str,
+        exchanges: Sequence[Exchange],
+        digest: Digest | None,
+        passages: Sequence[Passage],
+    ) -> None:
+        for table in ("exchange", "digest", "passage"):
+            self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
+        self._run_many(
+            f"INSERT OR REPLACE INTO exchange ({rows.EXCHANGE}) "
+            f"VALUES ({rows.marks(rows.EXCHANGE)})",
+            [rows.exchange_row(exchange) for exchange in exchanges],
+        )
+        if digest is not None:
+            self._run(
+                f"INSERT OR REPLACE INTO digest ({rows.DIGEST}) VALUES ({rows.marks(rows.DIGEST)})",
+                *rows.digest_row(digest),
+            )
+        self._put_passages(passages)
+        self._run("DELETE FROM stale WHERE bank = ? AND session = ?", bank, session)
+
+    def _put_passages(self, passages: Sequence[Passage]) -> None:
+        columns = f"{rows.PASSAGE}, scope"
+        self._run_many(
+            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
+            [rows.passage_row(passage) for passage in passages],
+        )
+
+    def drop_derived(self) -> None:
+        for table in ("exchange", "digest"):
+            self._run(f"DELETE FROM {table}")
+        self._run("DELETE FROM passage WHERE kind <> 'commit'")
+        self._run("INSERT OR IGNORE INTO stale SELECT bank, id FROM session")
+        self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
+
+    def curate(self, entry: Curation) -> Curation:
+        cursor = self._run(
+            "INSERT INTO curation (bank, time, action, target, text, who) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            entry.bank,
+            entry.time,
+            entry.action.value,
+            entry.target,
+            entry.text,
+            entry.who,
+        )
+        return Curation(
+            int(cursor.lastrowid or 0), entry.bank, entry.time, entry.action, entry.target,
+            entry.text, entry.who,
+        )  # fmt: skip
