@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 from holdfast.capture.secrets import (
     ALWAYS,
+    DOTTED_FORMATS,
     KEY_FORMATS,
     NAME_HINTS,
     NAMED,
     SecretRule,
     assignments,
-    has_long_run,
+    has_sign,
+    long_runs,
     mark,
 )
 
@@ -46,13 +48,14 @@ class _Group:
 
     def possible(self, text: str, low: str) -> list[SecretRule]:
         """The rules one of whose anchors occurs."""
-        found = {rule: None for anchor, rule in self._any_case if anchor in low}
-        found.update({rule: None for anchor, rule in self._as_is if anchor in text})
-        return list(found)
+        found = [rule for anchor, rule in self._any_case if anchor in low]
+        found += [rule for anchor, rule in self._as_is if anchor in text]
+        return list(dict.fromkeys(found)) if found else found
 
 
 _ALWAYS = _Group((SecretRule("private", ("<private>",), _PRIVATE), *ALWAYS))
 _KEY_FORMATS = _Group(KEY_FORMATS)
+_DOTTED_FORMATS = _Group(DOTTED_FORMATS)
 _NAMED = _Group(NAMED)
 
 
@@ -64,16 +67,18 @@ class Redactor:
 
     def redact(self, text: str) -> Redacted:
         """Take every secret out of a text."""
+        runs = long_runs(text)
+        # Half of all texts end here: every rule needs one of these signs, or a long run.
+        if not runs and not self._own and not has_sign(text):
+            return Redacted(text, _NOTHING)
         low = text.lower()
         rules = _ALWAYS.possible(text, low)
-        if has_long_run(text):
-            rules += _KEY_FORMATS.possible(text, low)
-        named = False
-        for hint in NAME_HINTS:
-            if hint in low:
-                rules += _NAMED.possible(text, low)
-                named = True
-                break
+        if runs:
+            rules += _KEY_FORMATS.possible(runs, runs.lower())
+            rules += _DOTTED_FORMATS.possible(text, low)
+        named = any(hint in low for hint in NAME_HINTS)
+        if named:
+            rules += _NAMED.possible(text, low)
         rules += self._own
         if not rules and not named:
             return Redacted(text, _NOTHING)

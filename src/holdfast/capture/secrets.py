@@ -2,9 +2,9 @@
 
 Where none of a rule's `anchors` occurs in a text, its pattern is not even tried, and patterns
 start with a literal where they can. An anchor in lower case is looked for in any case; one
-with a capital must stand as it is. The rules come in three groups, so that most texts pass
-after some twenty look-ups: tried always, tried where a long unbroken run of characters
-stands (`KEY_FORMATS`), and tried where a name speaks of secrets (`NAMED`).
+with a capital must stand as it is. The rules come in groups, so that most texts pass after
+some twenty look-ups: tried always, tried where a long unbroken run of characters stands
+(`KEY_FORMATS`, `DOTTED_FORMATS`), and tried where a name speaks of secrets (`NAMED`).
 """
 
 from __future__ import annotations
@@ -49,27 +49,31 @@ KEY_FORMATS: tuple[SecretRule, ...] = (
         "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-",
         r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}",
     ),
-    _key("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
     _key(
         "stripe-key",
         "_live_ _test_ whsec_",
         r"\b(?:[srp]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})",
     ),
     _key("google-key", "AIza", r"\bAIza[0-9A-Za-z_-]{30,}"),
-    _key("google-token", "ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
     _key("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}"),
     _key("pypi-token", "pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}"),
     _key("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}"),
-    _key("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     _key("twilio-key", "SK AC", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
     _key("digitalocean-token", "doo_v1_ dop_v1_ dor_v1_", r"\bdo[opr]_v1_[0-9a-f]{40,}"),
     _key("databricks-token", "dapi", r"\bdapi[0-9a-f]{32}\b"),
     _key("linear-key", "lin_api_", r"\blin_api_[A-Za-z0-9]{30,}"),
     _key("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
-    _key("vault-token", "hvs. hvb.", r"\bhv[sb]\.[A-Za-z0-9_-]{20,}"),
-    _key("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b"),
     _key("age-key", "age-secret-key-", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     _key("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}"),
+)
+
+# Formats whose anchor is broken by a dot, a colon or a slash.
+DOTTED_FORMATS: tuple[SecretRule, ...] = (
+    _key("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    _key("google-token", "ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
+    _key("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    _key("vault-token", "hvs. hvb.", r"\bhv[sb]\.[A-Za-z0-9_-]{20,}"),
+    _key("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b"),
 )
 
 _NAMES = tuple(
@@ -160,10 +164,10 @@ ALWAYS: tuple[SecretRule, ...] = (
     ),
     SecretRule(
         "bearer",
-        ("bearer", "basic ", "authorization"),
+        ("bearer", "authorization"),
         re.compile(
             r"(?i)(?P<head>\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:basic|token))\s+)"
-            r"(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{16,}"
+            r"(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{18,}"
         ),
         _keep_head("bearer"),
     ),
@@ -175,18 +179,21 @@ ALWAYS: tuple[SecretRule, ...] = (
     ),
     SecretRule(
         "secret",
+        ("curl",),
+        re.compile(r"(?P<head>\bcurl\b[^\n|;]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:)[^\s\"']{3,}"),
+        _keep_head("secret"),
+    ),
+)
+
+NAMED: tuple[SecretRule, ...] = (
+    SecretRule(
+        "secret",
         ("--",),
         re.compile(
             r"(?P<head>--(?:password|passwd|token|secret|api-key|access-token|client-secret)[ =])"
             r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)"
         ),
         _flag,
-    ),
-    SecretRule(
-        "secret",
-        ("curl",),
-        re.compile(r"(?P<head>\bcurl\b[^\n|;]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:)[^\s\"']{3,}"),
-        _keep_head("secret"),
     ),
     SecretRule(
         "secret",
@@ -197,9 +204,6 @@ ALWAYS: tuple[SecretRule, ...] = (
         ),
         _keep_head("secret"),
     ),
-)
-
-NAMED: tuple[SecretRule, ...] = (
     SecretRule(
         "env",
         tuple("KEY= TOKEN= SECRET= PASS PWD= CREDENTIAL DSN= KEY_ TOKEN_ SECRET_".split()),
@@ -237,14 +241,27 @@ def assignments(text: str, low: str) -> list[tuple[int, int]]:
     return spans
 
 
-NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn")
+NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn", "sig=", "auth=")
 
 # Every key format has a run of at least this many of these characters.
-_RUN = b"a" * 18
+_RUN = 18
+_RUN_MAP = b"a" * _RUN
 _RUN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-_RUN_TABLE = bytes(ord("a") if byte in _RUN_BYTES else ord(" ") for byte in range(256))
+_IS_RUN = bytes(ord("a") if byte in _RUN_BYTES else ord(" ") for byte in range(256))
+_KEEP_RUN = bytes(byte if byte in _RUN_BYTES else ord(" ") for byte in range(256))
 
 
-def has_long_run(text: str) -> bool:
-    """Whether a key of a known format could stand in a text at all."""
-    return _RUN in text.encode("ascii", "replace").translate(_RUN_TABLE)
+def long_runs(text: str) -> str:
+    """The long unbroken runs of a text, where alone a key can stand; "" for most texts."""
+    data = text.encode("ascii", "replace")
+    if _RUN_MAP not in data.translate(_IS_RUN):
+        return ""
+    return b" ".join(
+        [word for word in data.translate(_KEEP_RUN).split() if len(word) >= _RUN]
+    ).decode("ascii")
+
+
+def has_sign(text: str) -> bool:
+    """Whether a text has any of the signs without which no rule can match a text that has no
+    long run either."""
+    return ":" in text or "=" in text or "--" in text or "<" in text or "earer" in text

@@ -104,29 +104,3 @@ class Balance:
     def accounted(self) -> int:
         """Lines with a known fate; equal to `lines - pending` or something is broken."""
         return self.captured + sum((self.skipped or {}).values()) + self.failed
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a model service, for the cost ledger."""
-
-    id: str
-    time: str
-    operation: str
-    model: str
-    tokens_in: int
-    tokens_out: int
-    usd: float
-    ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Injection:
-    """One brief that was put into a session."""
-
-    id: str
-    bank: str
-    session: str
-    time: str
-    characters: int
-    records: tuple[str, ...] = ()

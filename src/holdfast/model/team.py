@@ -1,4 +1,4 @@
-"""What the team left behind outside of sessions: commit, pull, issue."""
+"""What the team left behind in its repository: commit."""
 
 from __future__ import annotations
 
@@ -21,35 +21,3 @@ class Commit:
     files: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
     trust: Trust = Trust.TEAM
-
-
-@dataclass(frozen=True, slots=True)
-class Pull:
-    """One pull or merge request with its discussion."""
-
-    bank: str
-    id: str
-    number: int
-    time: str
-    author: str
-    title: str
-    body: str = ""
-    state: str = ""
-    url: str = ""
-    trust: Trust = Trust.EXTERNAL
-
-
-@dataclass(frozen=True, slots=True)
-class Issue:
-    """One issue with its discussion."""
-
-    bank: str
-    id: str
-    number: int
-    time: str
-    author: str
-    title: str
-    body: str = ""
-    state: str = ""
-    url: str = ""
-    trust: Trust = Trust.EXTERNAL

@@ -1,9 +1,8 @@
-"""Where a text came from, how far a claim may be believed, and for how long it held."""
+"""Where a text came from, and how far a claim may be believed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -43,12 +42,3 @@ class Freshness(StrEnum):
     CHANGED = "changed"
     GONE = "gone"
     UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Validity:
-    """When a claim was true in the world, and when we learned it; ISO times, "" is open."""
-
-    since: str = ""
-    until: str = ""
-    learned: str = ""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
-from holdfast.model.ids import uri
 from holdfast.model.query import LAYER_OF, Hit, Layer, Passage, Place, Recalled, Strategy
 from holdfast.model.records import Digest, Exchange, Turn
-from holdfast.recall.relevance import FLOOR, MOST, coverage, weights
+from holdfast.model.uris import uri
+from holdfast.recall.relevance import FLOOR, coverage, weigh
 from holdfast.recall.terms import Terms, read_terms
 from holdfast.store.protocol import Match, Reader
 
@@ -58,9 +58,7 @@ def _rank(
 ) -> list[_Ranked]:
     if not matches:
         return []
-    counts = reader.counts(bank)
-    passages = counts.turns + counts.exchanges + counts.digests + counts.commits
-    weight = weights(terms.words, reader.frequencies(bank, terms.words, MOST), passages)
+    weight = weigh(reader, bank, terms.words)
     top = matches[0].score or 1.0
     ranked: list[_Ranked] = []
     seen: set[str] = set()

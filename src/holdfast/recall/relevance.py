@@ -10,17 +10,20 @@ import math
 from collections.abc import Mapping, Sequence
 
 from holdfast.language import stem, words
+from holdfast.store.protocol import Reader
 
 FLOOR = 0.45
 MOST = 2000
+_READ = 8000
 
 
-def weights(terms: Sequence[str], frequencies: Sequence[int], passages: int) -> dict[str, float]:
+def weigh(reader: Reader, bank: str | None, terms: Sequence[str]) -> dict[str, float]:
     """The weight of each term's stem: the rarer, the heavier; an unknown word weighs most."""
-    size = max(2, min(passages, MOST))
+    size = max(2, reader.size(bank, MOST))
+    counts = reader.frequencies(bank, terms, MOST)
     return {
         stem(term): math.log(1 + size / (0.5 + count))
-        for term, count in zip(terms, frequencies, strict=True)
+        for term, count in zip(terms, counts, strict=True)
     }
 
 
@@ -29,5 +32,7 @@ def coverage(weight: Mapping[str, float], text: str) -> float:
     total = sum(weight.values())
     if not total:
         return 0.0
-    stems = {stem(word) for word in words(text)}
+    # A stem keeps the first letters of its word: only words that begin alike need stemming.
+    starts = {key[:3] for key in weight}
+    stems = {stem(word) for word in set(words(text[:_READ])) if word[:3] in starts}
     return sum(value for key, value in weight.items() if key in stems) / total

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.model.ids import parse_uri, uri
 from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader, Record
 
 _RAW_LIMIT = 8 * 1024 * 1024
@@ -23,8 +23,7 @@ class RawState(StrEnum):
     CHANGED = "changed"
 
 
-@dataclass(frozen=True, slots=True)
-class RawLine:
+class RawLine(NamedTuple):
     """The line under a turn, as it is on disk now."""
 
     path: str
@@ -33,8 +32,7 @@ class RawLine:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(NamedTuple):
     """A record, what it stands in (`above`), what it is made of (`below`), and the raw line
     of its first turn."""
 

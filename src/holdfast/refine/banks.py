@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import PurePosixPath, PureWindowsPath
 
 from holdfast.errors import NotFoundError
 from holdfast.model.bank import Bank
-from holdfast.model.ids import content_id
 from holdfast.settings import Settings
-from holdfast.sources.project import Project, base_name, identify
-from holdfast.store.protocol import Reader, Writer
-
-UNSORTED = "unsorted"
+from holdfast.sources.project import Project, identify
+from holdfast.store.protocol import Reader
 
 # From the most telling: the same repository elsewhere, the same history under another name.
 _STRENGTH = ("name:", "remote:", "root:", "gitdir:", "path:", "folder:")
 
 
 class Banks:
-    """Finds and makes banks. Folders are looked at once each."""
+    """Finds banks. Folders are looked at once each."""
 
-    def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._now = now
         self._projects: dict[str, Project] = {}
 
     def project(self, folder: str) -> Project:
@@ -53,27 +48,7 @@ class Banks:
 
     def find(self, reader: Reader, folder: str) -> str | None:
         """The bank of a folder if there is one; changes nothing."""
-        return _known(reader, self.project(folder))
-
-    def ensure(self, writer: Writer, folder: str) -> str:
-        """The bank of a folder, made if need be; its new names are noted."""
-        project = self.project(folder)
-        bank = _known(writer, project)
-        if bank is None:
-            bank = content_id("bank", _strongest(project.aliases))
-            writer.add_bank(Bank(bank, project.name or base_name(folder), self._now()))
-        for alias in project.aliases:
-            writer.add_alias(bank, alias)
-        return bank
-
-    def named(self, writer: Writer, name: str) -> str:
-        """The bank of a name that a person chose, made if need be."""
-        known = pick(writer, name)
-        if known is not None:
-            return known.id
-        bank = content_id("bank", f"name:{name}")
-        writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
-        return bank
+        return known_bank(reader, self.project(folder))
 
 
 def pick(reader: Reader, name: str) -> Bank | None:
@@ -96,16 +71,12 @@ def pick(reader: Reader, name: str) -> Bank | None:
     return None
 
 
-def _strongest(aliases: tuple[str, ...]) -> str:
-    return min(aliases, key=lambda alias: _rank(alias))
-
-
-def _rank(alias: str) -> int:
+def rank(alias: str) -> int:
     return next(n for n, kind in enumerate(_STRENGTH) if alias.startswith(kind))
 
 
-def _known(reader: Reader, project: Project) -> str | None:
-    for alias in sorted(project.aliases, key=_rank):
+def known_bank(reader: Reader, project: Project) -> str | None:
+    for alias in sorted(project.aliases, key=rank):
         bank = reader.bank_of(alias)
         if bank is not None and not _another_repository(reader, bank, alias, project):
             return bank

@@ -13,7 +13,7 @@ from pathlib import Path
 from holdfast.capture.redact import Redactor
 from holdfast.model.ledger import Source
 from holdfast.model.team import Commit
-from holdfast.refine.banks import Banks
+from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.derive import derive_stale
 from holdfast.refine.passages import commit_passage
 from holdfast.refine.plan import Input, Job, Planner, note_gone
@@ -64,7 +64,7 @@ def estimate(reader: Reader, inputs: Iterable[Input]) -> list[tuple[Input, int]]
 
 def ingest(
     writer: Writer,
-    banks: Banks,
+    banks: BankMaker,
     inputs: Iterable[Input],
     rules: Rules,
     now: Callable[[], str],
@@ -133,7 +133,7 @@ def _add_up(account: Account, change: SourceChange) -> None:
 
 def ingest_commits(
     writer: Writer,
-    banks: Banks,
+    banks: BankMaker,
     path: Path,
     rules: Rules,
     bank: str = "",

@@ -68,7 +68,7 @@ def digest_passage(digest: Digest) -> Passage:
         ("Investigated", d.investigated),
         ("Next", d.next_steps),
     )
-    body = "\n".join(f"{name}: {'; '.join(items)}" for name, items in sections if items)
+    body = "\n\n".join(f"{name}: {item}" for name, items in sections for item in items)
     context = f"{date_words(d.started)} {' '.join(d.topics)} {parts_of_names(body)}"
     return Passage(d.bank, "digest", d.id, d.session, d.started, body, context, d.trust)
 

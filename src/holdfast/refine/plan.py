@@ -11,12 +11,14 @@ import orjson
 
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
-from holdfast.refine.banks import UNSORTED, Banks
+from holdfast.refine.bank_making import UNSORTED, BankMaker
+from holdfast.refine.pending import next_line_start
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import FileInfo
-from holdfast.sources.lines import Segment, count_lines, fingerprint, read_lines
-from holdfast.store.protocol import Reader, Writer
+from holdfast.sources.fingerprint import fingerprint
+from holdfast.sources.lines import Segment, read_lines
+from holdfast.store.protocol import Writer
 
 _PEEK_BYTES = 512 * 1024
 _PEEK_LINES = 200
@@ -64,7 +66,7 @@ def _modified(path: Path) -> int:
 class Planner:
     """Looks at files one by one, knowing what the ledger knew when it was made."""
 
-    def __init__(self, writer: Writer, banks: Banks) -> None:
+    def __init__(self, writer: Writer, banks: BankMaker) -> None:
         self._writer = writer
         self._banks = banks
         # Lines that an older reader could not read are worth another look by a newer one.
@@ -98,7 +100,7 @@ class Planner:
         root = self._banks.project(cwd).root if cwd else ""
         info = FileInfo(str(path), item.agent, path.stem, root)
         excluded = bool(cwd) and self._banks.excluded(cwd)
-        return Job(source, info, _skip_newline(path, source), stat.st_size, stamp, excluded)
+        return Job(source, info, next_line_start(path, source), stat.st_size, stamp, excluded)
 
     def _restart(self, source: Source) -> Source:
         with self._writer.transaction():
@@ -131,16 +133,6 @@ class Planner:
 
 def _rewritten(path: Path, source: Source, size: int) -> bool:
     return size < source.offset or fingerprint(path, source.offset) != source.prefix
-
-
-def _skip_newline(path: Path, source: Source) -> int:
-    """A last line taken without its newline leaves that newline before the next line."""
-    if source.offset == 0:
-        return 0
-    with path.open("rb") as file:
-        file.seek(source.offset - 1)
-        before, after = file.read(1), file.read(1)
-    return source.offset + (before != b"\n" and after == b"\n")
 
 
 def _host(path: Path) -> str:
@@ -179,17 +171,3 @@ def note_gone(writer: Writer) -> list[Source]:
                 saved = f"no longer on disk; {source.lines} lines of it were read"
                 writer.mark_source(source.id, SourceState.GONE.value, saved)
     return gone
-
-
-def pending_lines(reader: Reader, bank: str | None) -> int:
-    """Lines on disk that have not been read yet, in files that are known."""
-    pending = 0
-    for source in reader.sources(bank):
-        try:
-            stat = os.stat(source.path)  # noqa: PTH116 - one call a file, of many
-            if stat.st_size > source.offset:
-                path = Path(source.path)
-                pending += count_lines(path, _skip_newline(path, source), stat.st_size)
-        except OSError:
-            continue
-    return pending

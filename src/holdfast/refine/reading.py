@@ -16,7 +16,8 @@ from typing import NamedTuple
 from holdfast.model.ledger import Skip
 from holdfast.refine.plan import Job
 from holdfast.refine.turns import Refined, Rules, refine
-from holdfast.sources.lines import Segment, fingerprint, read_lines, segments
+from holdfast.sources.fingerprint import fingerprint
+from holdfast.sources.lines import Segment, read_lines, segments
 
 # Below this a second process costs more than it brings.
 POOL_FROM_BYTES = 8 * 1024 * 1024

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,6 +23,7 @@ from holdfast.model.trust import Trust
 from holdfast.sources import conversation
 from holdfast.sources.claude_code import files as claude_code_files
 from holdfast.sources.claude_code import records as claude_code
+from holdfast.sources.claude_code.records import is_housekeeping
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading
 from holdfast.sources.lines import Line
 
@@ -126,18 +127,28 @@ def refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> R
 def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> Refined:
     done = Refined(stop=start)
     redactor = Redactor(rules.patterns)
-    for line in lines:
-        if not line.ended and not _complete(line.data):
+    reader = READERS[file.agent]
+    skipped = done.skipped
+    for offset, length, data, ended, too_large in lines:
+        if not ended and not _complete(data):
             break
         done.lines += 1
-        done.stop = line.offset + line.length
-        reading = _read_line(line, file, done)
-        if reading is not None:
-            _settle(reading, line.offset, rules, redactor, done)
-    done.failed = [
-        (line, offset, why, redactor.redact(excerpt).text)
-        for line, offset, why, excerpt in done.failed
-    ]
+        done.stop = offset + length
+        if is_housekeeping(data):
+            skipped["housekeeping"] += 1
+            continue
+        record: Any = Failure.TOO_LARGE if too_large else _parse(data)
+        if record.__class__ is not dict:
+            _note_unreadable(record, data, offset, redactor, done)
+            continue
+        reading = reader.read(record, file)
+        if reading.fate is Fate.CAPTURED:
+            _meet_session(done.sessions, reading, record, file, redactor)
+            _settle(reading, offset, rules, redactor, done)
+        elif reading.fate is Fate.SKIPPED:
+            skipped[reading.reason] += 1
+        else:
+            _note_unreadable(Failure(reading.reason), data, offset, redactor, done)
     return done
 
 
@@ -149,41 +160,12 @@ def _complete(data: bytes) -> bool:
         return False
 
 
-def _read_line(line: Line, file: FileInfo, done: Refined) -> Reading | None:
-    """What a line gives; None when it gives nothing, with its fate already counted."""
-    data = line.data
-    if claude_code.is_housekeeping(data):
-        done.skipped[Skip.HOUSEKEEPING.value] += 1
-        return None
-    record = _parse(line)
-    if isinstance(record, dict):
-        reading = READERS[file.agent].read(record, file)
-        if reading.fate is Fate.CAPTURED:
-            _meet_session(done.sessions, reading, record, file)
-            return reading
-        if reading.fate is Fate.SKIPPED:
-            done.skipped[reading.reason] += 1
-            return None
-        record = Failure(reading.reason)
-    if record is None:
-        done.skipped[Skip.BLANK.value] += 1
-    else:
-        excerpt = data[:EXCERPT_LIMIT].decode("utf-8", "replace")
-        done.failed.append((done.lines, line.offset, record.value, excerpt))
-    return None
-
-
-def _parse(line: Line) -> dict[str, Any] | Failure | None:
-    """The object on a line, None for a blank line, or why there is none."""
-    if line.too_large:
-        return Failure.TOO_LARGE
+def _parse(data: bytes) -> Any:
+    """What stands on a line, None for a blank line, or why nothing can be read."""
     try:
-        record = orjson.loads(line.data)
+        return orjson.loads(data)
     except orjson.JSONDecodeError:
-        record = _parse_leniently(line.data)
-    if record is None or isinstance(record, Failure):
-        return record
-    return cast(dict[str, Any], record) if isinstance(record, dict) else Failure.NOT_AN_OBJECT
+        return _parse_leniently(data)
 
 
 def _parse_leniently(data: bytes) -> Any:
@@ -197,11 +179,29 @@ def _parse_leniently(data: bytes) -> Any:
         return Failure.TOO_DEEP if "ecursion" in str(error) else Failure.NOT_JSON
 
 
+def _note_unreadable(
+    found: object, data: bytes, offset: int, redactor: Redactor, done: Refined
+) -> None:
+    """A blank line is skipped; anything else that is not an object is a failure, kept."""
+    if found is None and not data.strip():
+        done.skipped[Skip.BLANK.value] += 1
+        return
+    why = found if isinstance(found, Failure) else Failure.NOT_AN_OBJECT
+    excerpt = redactor.redact(data[:EXCERPT_LIMIT].decode("utf-8", "replace")).text
+    done.failed.append((done.lines, offset, why.value, excerpt))
+
+
 def _meet_session(
-    sessions: dict[str, DraftSession], reading: Reading, record: dict[str, Any], file: FileInfo
+    sessions: dict[str, DraftSession],
+    reading: Reading,
+    record: dict[str, Any],
+    file: FileInfo,
+    redactor: Redactor,
 ) -> None:
     """The first line tells where a session began; a later one may still give it a title."""
     known = sessions.get(reading.session)
+    if reading.title:
+        reading = reading._replace(title=redactor.redact(reading.title).text)
     if known is None or not known.cwd:
         new = READERS[file.agent].describe(record, file)
         title = reading.title or (known.title if known else "")

@@ -12,16 +12,17 @@ says how much of the question the evidence covers, not whether the evidence is t
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from holdfast.language import cut, plain, sentences, squeeze, stem
-from holdfast.model.ids import content_id
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.trust import Trust
 from holdfast.recall.engine import recall
-from holdfast.recall.relevance import MOST, coverage, weights
+from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
 from holdfast.store.protocol import Reader
 
@@ -30,10 +31,10 @@ SENTENCE_LIMIT = 340
 EXCERPT_LIMIT = 240
 OLD_DAYS = 90
 _NEAR = 0.85
+_LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
 
-@dataclass(frozen=True, slots=True)
-class _Evidence:
+class _Evidence(NamedTuple):
     hit: Hit
     sentence: str
     covered: float
@@ -50,10 +51,10 @@ def ask(
     """Answer a question from a bank; `None` asks them all."""
     found = recall(reader, bank, question, layers, limit=25)
     searched = tuple(layers) or _searchable(reader, bank)
-    session = f"mem-{content_id(question, now())}"
+    session = f"mem-{os.urandom(6).hex()}"
     if found.abstained:
         return _abstain(question, found, searched, session)
-    weight = _weigh(reader, bank, question)
+    weight = weigh(reader, bank, read_terms(question).words)
     chosen = _choose(found.hits, weight)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
@@ -98,16 +99,11 @@ def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...], sessio
     )
 
 
-def _weigh(reader: Reader, bank: str | None, question: str) -> dict[str, float]:
-    terms = read_terms(question).words
-    counts = reader.counts(bank)
-    size = counts.turns + counts.exchanges + counts.digests + counts.commits
-    return weights(terms, reader.frequencies(bank, terms, MOST), size)
-
-
 def _choose(hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:
     """The best sentences of the best records, without saying the same thing twice."""
-    ranked = sorted((_best_sentence(hit, weight) for hit in hits), key=lambda item: -item.score)
+    # A tool call is evidence that something was done, seldom an answer.
+    said = [hit for hit in hits if "\n→ " not in hit.text] or hits
+    ranked = sorted((_best_sentence(hit, weight) for hit in said), key=lambda item: -item.score)
     chosen: list[_Evidence] = []
     for item in ranked:
         if len(chosen) == MOST_CITATIONS or item.score < 0.5 * ranked[0].score:
@@ -119,7 +115,8 @@ def _choose(hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]
 
 def _best_sentence(hit: Hit, weight: Mapping[str, float]) -> _Evidence:
     """The sentence of a record that covers most of the question, with its neighbour if short."""
-    said = [s for s in sentences(hit.text) if len(s) >= 8] or [squeeze(plain(hit.text))]
+    told = [_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
+    said = [s for s in told if len(s) >= 8] or [squeeze(plain(hit.text))]
     covers = [coverage(weight, sentence) for sentence in said]
     best = max(range(len(said)), key=lambda n: (covers[n], -n))
     sentence = said[best]

@@ -6,7 +6,6 @@ the long strings inside it are clipped while it streams by, so that it stays rea
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,6 @@ from typing import BinaryIO, NamedTuple
 LINE_LIMIT = 8 * 1024 * 1024
 STRING_LIMIT = 64 * 1024
 SEGMENT_BYTES = 2 * 1024 * 1024
-FINGERPRINT_BYTES = 4 * 1024 * 1024
-_WINDOW = 64 * 1024
 _CHUNK = 1024 * 1024
 
 CLIPPED = " …[clipped]"
@@ -181,28 +178,6 @@ class Clipper:
     def finish(self) -> bytes:
         """What is left of the text, to parse as JSON."""
         return bytes(self._out)
-
-
-def fingerprint(path: Path, offset: int) -> str:
-    """Hash what precedes `offset`.
-
-    Up to 4 MB every byte counts. Beyond that, evenly spread windows of 64 KB (head and tail
-    among them) do, so that looking at a 2 GB file again stays cheap.
-    """
-    digest = hashlib.blake2b(str(offset).encode(), digest_size=16)
-    with path.open("rb") as file:
-        if offset <= FINGERPRINT_BYTES:
-            left = offset
-            while left > 0 and (chunk := file.read(min(_CHUNK, left))):
-                digest.update(chunk)
-                left -= len(chunk)
-        else:
-            windows = FINGERPRINT_BYTES // _WINDOW
-            step = (offset - _WINDOW) / (windows - 1)
-            for number in range(windows):
-                file.seek(int(number * step))
-                digest.update(file.read(_WINDOW))
-    return digest.hexdigest()
 
 
 def count_lines(path: Path, start: int, size: int) -> int:

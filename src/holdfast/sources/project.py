@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import NamedTuple
 
 GIT_TIMEOUT_S = 10.0
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?P<path>(?!//).+)$")
@@ -22,8 +22,7 @@ _URL = re.compile(
 _WORKTREE = re.compile(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+.*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """A project's names in `aliases`, the most telling first, each with its kind in front:
     `remote:`, `root:`, `gitdir:`, `folder:`, `path:`. `root` is the folder its paths are
     relative to; `exists` tells whether the folder is on this machine now."""

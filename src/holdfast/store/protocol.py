@@ -125,6 +125,10 @@ class Reader(Protocol):
         """In how many passages each term occurs, counted up to `most`."""
         ...
 
+    def size(self, bank: str | None, most: int) -> int:
+        """How many passages there are, counted up to `most`."""
+        ...
+
     def recent(self, bank: str | None, kind: str, limit: int = 5) -> list[Passage]:
         """The latest passages of a kind."""
         ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import textwrap
 from dataclasses import fields, is_dataclass
@@ -21,7 +20,7 @@ class Screen:
         self._stream = stream or sys.stdout
         self.is_terminal = self._stream.isatty()
         self._colour = self.is_terminal and "NO_COLOR" not in os.environ
-        self.width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+        self.width = _width(self._stream)
 
     def line(self, text: str = "") -> None:
         """One line of text."""
@@ -50,6 +49,14 @@ class Screen:
         """A value as JSON, one document."""
         json.dump(plain(value), self._stream, ensure_ascii=False, indent=2)
         self._stream.write("\n")
+
+
+def _width(stream: TextIO) -> int:
+    # shutil's version of this costs more to import than a whole recall takes.
+    try:
+        return max(40, min(os.get_terminal_size(stream.fileno()).columns, 110))
+    except (OSError, ValueError):
+        return 100
 
 
 def plain(value: object) -> Any:

@@ -119,16 +119,16 @@ def _time(record: Record) -> str:
 
 def _blocks(record: Record) -> list[Record] | None:
     """The content of a message as blocks; None where the shape is not a message's."""
-    message: object = record.get("message")
-    content: Any = message if isinstance(message, str) else mapping(message).get("content")
-    if isinstance(content, str):
+    message: Any = record.get("message")
+    content: Any = message.get("content") if message.__class__ is dict else message
+    if content.__class__ is str:
         return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
+    if content.__class__ is not list:
         return None
-    return [
-        block if isinstance(block, dict) else {"type": "text", "text": block}
-        for block in cast(list[Any], content)
-    ]
+    for block in content:
+        if block.__class__ is not dict:
+            return [mapping(b) or {"type": "text", "text": b} for b in cast(list[Any], content)]
+    return content
 
 
 def _wrong_shape() -> Reading:
@@ -153,25 +153,29 @@ def _assistant(record: Record, file: FileInfo) -> Reading:
     blocks = _blocks(record)
     if blocks is None:
         return _wrong_shape()
-    model = mapping(record.get("message")).get("model")
-    if record.get("isApiErrorMessage") or model == "<synthetic>":
+    if "isApiErrorMessage" in record or _is_synthetic(record["message"]):
         return skipped(Skip.MACHINE)
-    ref = string(record, "uuid")
+    ref = record.get("uuid") or _place(record, file)
     time = _time(record)
     turns: list[DraftTurn] = []
     otherwise = Skip.EMPTY
     for number, block in enumerate(blocks):
         kind = block.get("type")
         if kind == "tool_use" or kind == "server_tool_use":
-            turns.append(_tool_turn(block, number, ref or _place(record, file), time, file))
+            turns.append(_tool_turn(block, number, ref, time, file))
         elif kind == "text":
             text = string(block, "text").strip()
             if text:
-                key = (ref or _place(record, file), str(number), text)
+                key = (ref, str(number), text)
                 turns.append(DraftTurn(key, time, Role.ASSISTANT, Trust.ASSISTANT, text))
-        elif kind in ("thinking", "redacted_thinking"):
+        elif kind == "thinking" or kind == "redacted_thinking":
             otherwise = Skip.THINKING
-    return _captured(record, file, turns, [], otherwise)
+    return _captured(record, file, turns, (), otherwise)
+
+
+def _is_synthetic(message: Any) -> bool:
+    """Words that the program put into the assistant's mouth."""
+    return message.__class__ is dict and message.get("model") == "<synthetic>"
 
 
 def _tool_turn(block: Record, number: int, ref: str, time: str, file: FileInfo) -> DraftTurn:

@@ -221,6 +221,13 @@ class SqliteReader:
             counted.append(row[0] if row else 0)
         return counted
 
+    def size(self, bank: str | None, most: int) -> int:
+        where, values = _in_bank(bank)
+        row = self._one(
+            f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE {where} LIMIT ?)", *values, most
+        )
+        return row[0] if row else 0
+
     def recent(self, bank: str | None, kind: str, limit: int = 5) -> list[Passage]:
         where, values = _in_bank(bank)
         found = self._all(

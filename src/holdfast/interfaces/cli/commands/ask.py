@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app import open_memory
+from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.model.query import Answer, Layer
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     question = options.words(arguments.question, "question")
     screen = Screen()
-    with open_memory() as memory:
+    with open_reading() as memory:
         answer = memory.ask(question, arguments.bank, [Layer(n) for n in arguments.layer])
     if arguments.json:
         whole = plain(answer)

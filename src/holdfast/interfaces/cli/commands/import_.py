@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from holdfast.app import open_memory
+from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number, plain
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from holdfast.app import Holdfast, open_memory
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number, plain
 from holdfast.refine.ingest import Account

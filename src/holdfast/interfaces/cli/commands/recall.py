@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app import open_memory
+from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.language import cut
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     query = options.words(arguments.query, "query")
     screen = Screen()
-    with open_memory() as memory:
+    with open_reading() as memory:
         found = memory.recall(
             query, arguments.bank, [Layer(name) for name in arguments.layer], arguments.limit
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app import ALL_BANKS, open_memory
+from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
-from holdfast.model.ids import uri
 from holdfast.model.records import Turn
+from holdfast.model.uris import uri
 from holdfast.recall.trace import RawState, Trace, word_of
 from holdfast.refine.passages import turn_text
 
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_memory() as memory:
+    with open_reading() as memory:
         found = memory.show(arguments.uri, arguments.bank)
     if arguments.raw:
         return _print_raw(screen, found)

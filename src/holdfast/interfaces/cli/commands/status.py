@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app import ALL_BANKS, Holdfast, open_memory
+from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.model.ledger import Balance
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_memory() as memory:
+    with open_reading() as memory:
         id = memory.bank_id(arguments.bank)
         counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
         if arguments.json:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _contract(
-    memory: Holdfast, id: str | None, counts: Counts, balance: Balance
+    memory: Reading, id: str | None, counts: Counts, balance: Balance
 ) -> dict[str, object]:
     return {
         "bank": memory.bank_name(id),
@@ -87,7 +87,7 @@ def _contract(
 
 
 def _print(
-    screen: Screen, memory: Holdfast, id: str | None, counts: Counts, balance: Balance
+    screen: Screen, memory: Reading, id: str | None, counts: Counts, balance: Balance
 ) -> None:
     banks = memory.reader.banks()
     screen.line(f"{screen.paint('Holdfast', 'bold')} at {memory.settings.home}")
@@ -112,7 +112,7 @@ def _print(
     _print_failures(screen, memory, id, balance)
 
 
-def _print_banks(screen: Screen, memory: Holdfast, id: str | None) -> None:
+def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:
     if id is not None:
         screen.line(f"bank {memory.bank_name(id)}")
         return
@@ -140,7 +140,7 @@ def _print_ledger(screen: Screen, balance: Balance) -> None:
         screen.line(f"  secrets taken out: {kinds}")
 
 
-def _print_failures(screen: Screen, memory: Holdfast, id: str | None, balance: Balance) -> None:
+def _print_failures(screen: Screen, memory: Reading, id: str | None, balance: Balance) -> None:
     failures = memory.reader.failures(id, limit=5)
     if failures:
         screen.line()

@@ -1,6 +1,6 @@
-"""The composition root: settings become a memory that can be used.
+"""A memory that can be asked. It imports nothing of what ingest needs, so it starts fast.
 
-The only place that names a concrete store.
+The only place, with `memory`, that names a concrete store.
 """
 
 from __future__ import annotations
@@ -9,24 +9,18 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from holdfast.errors import InputError, NotFoundError
-from holdfast.model.ledger import Balance, FailedLine
+from holdfast.errors import NotFoundError
+from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled
 from holdfast.recall.engine import recall
 from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
-from holdfast.refine.derive import derive_stale
-from holdfast.refine.ingest import Account, Progress, estimate, ingest, ingest_commits
-from holdfast.refine.plan import Input, find_inputs, pending_lines
-from holdfast.refine.turns import Rules
+from holdfast.refine.pending import pending_lines
 from holdfast.research.answer import ask
 from holdfast.settings import Settings, load_settings
-from holdfast.sources import conversation
-from holdfast.sources.claude_code.files import default_folder
 from holdfast.store.protocol import Counts, Reader, Store
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -38,18 +32,15 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Holdfast:
-    """One memory, open. `bank` arguments take a name; None is the project of the folder we
-    stand in, "all" is every bank."""
+class Reading:
+    """A memory, open for questions. `bank` arguments take a name; None is the project of the
+    folder we stand in, "all" is every bank."""
 
     def __init__(self, settings: Settings, now: Callable[[], str] = utc_now) -> None:
         self.settings = settings
         self._now = now
         self._store: Store = SqliteStore(settings.database)
-        self._banks = Banks(settings, now)
-        self._rules = Rules(
-            settings.redact_patterns, settings.exclude_tools, settings.exclude_paths
-        )
+        self._banks = Banks(settings)
 
     def __enter__(self) -> Self:
         return self
@@ -89,8 +80,7 @@ class Holdfast:
         if id is None:
             return ALL_BANKS
         found = self._store.bank(id)
-        project = self._banks.project(os.getcwd()).name  # noqa: PTH109
-        return found.name if found else project
+        return found.name if found else self._banks.project(os.getcwd()).name  # noqa: PTH109
 
     def recall(
         self,
@@ -111,46 +101,6 @@ class Holdfast:
         """A record and the way from it down to its raw line."""
         return trace(self._store, self.bank_id(bank), uri)
 
-    def default_inputs(self) -> Path:
-        """Where the transcripts of this user's agent lie."""
-        return default_folder(self.settings.claude_dir)
-
-    def find(self, paths: Sequence[Path], bank: str = "") -> list[Input]:
-        """The transcripts that paths name; those of this user where none is named."""
-        return find_inputs(paths or [self.default_inputs()], bank)
-
-    def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
-        """The files with something new in them, and how many bytes that is."""
-        return estimate(self._store, inputs)
-
-    def ingest(
-        self,
-        inputs: Sequence[Input],
-        workers: int = 1,
-        progress: Progress = lambda done, total: None,
-    ) -> Account:
-        """Read transcripts. More than one worker needs a main module that can be imported."""
-        return ingest(self._store, self._banks, inputs, self._rules, self._now, workers, progress)
-
-    def ingest_git(
-        self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
-    ) -> tuple[int, int]:
-        """Read the log of a repository; how many commits there are, and how many were new."""
-        return ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
-
-    def import_conversation(self, path: Path, bank: str) -> Account:
-        """Read any dialogue, one JSON object a line."""
-        if not path.is_file():
-            raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
-        item = Input(path.resolve(), conversation.AGENT, bank)
-        return self.ingest([item])
-
-    def rebuild(self) -> int:
-        """Drop everything derived and make it again; returns the number of sessions."""
-        with self._store.transaction():
-            self._store.drop_derived()
-        return derive_stale(self._store)
-
     def balance(self, bank: str | None = ALL_BANKS) -> Balance:
         """The ledger, with the lines on disk that are still to be read."""
         id = self.bank_id(bank)
@@ -162,11 +112,7 @@ class Holdfast:
         """How much there is."""
         return self._store.counts(self.bank_id(bank))
 
-    def failures(self, bank: str | None = ALL_BANKS, limit: int = 20) -> list[FailedLine]:
-        """Lines that could not be read."""
-        return self._store.failures(self.bank_id(bank), limit)
 
-
-def open_memory(settings: Settings | None = None) -> Holdfast:
-    """Open the memory of this user, or of the given settings."""
-    return Holdfast(settings or load_settings())
+def open_reading(settings: Settings | None = None) -> Reading:
+    """Open the memory of this user, or of the given settings, for questions."""
+    return Reading(settings or load_settings())

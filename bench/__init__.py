@@ -1,0 +1,1 @@
+"""Measurements: ratios against a control in the same run, never absolute promises."""

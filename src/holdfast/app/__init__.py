@@ -1,0 +1,1 @@
+"""The composition root. `reading` starts fast and only asks; `memory` can also write."""

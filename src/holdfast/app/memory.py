@@ -1,0 +1,73 @@
+"""A memory that can be asked and can learn: the public face of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from holdfast.app.reading import Reading, utc_now
+from holdfast.errors import InputError
+from holdfast.refine.bank_making import BankMaker
+from holdfast.refine.derive import derive_stale
+from holdfast.refine.ingest import Account, Progress, estimate, ingest, ingest_commits
+from holdfast.refine.plan import Input, find_inputs
+from holdfast.refine.turns import Rules
+from holdfast.settings import Settings, load_settings
+from holdfast.sources import conversation
+from holdfast.sources.claude_code.files import default_folder
+
+
+class Holdfast(Reading):
+    """One memory, open for questions and for reading in."""
+
+    def __init__(self, settings: Settings, now: Callable[[], str] = utc_now) -> None:
+        super().__init__(settings, now)
+        self._banks = BankMaker(settings, now)
+        self._rules = Rules(
+            settings.redact_patterns, settings.exclude_tools, settings.exclude_paths
+        )
+
+    def default_inputs(self) -> Path:
+        """Where the transcripts of this user's agent lie."""
+        return default_folder(self.settings.claude_dir)
+
+    def find(self, paths: Sequence[Path], bank: str = "") -> list[Input]:
+        """The transcripts that paths name; those of this user where none is named."""
+        return find_inputs(paths or [self.default_inputs()], bank)
+
+    def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
+        """The files with something new in them, and how many bytes that is."""
+        return estimate(self._store, inputs)
+
+    def ingest(
+        self,
+        inputs: Sequence[Input],
+        workers: int = 1,
+        progress: Progress = lambda done, total: None,
+    ) -> Account:
+        """Read transcripts. More than one worker needs a main module that can be imported."""
+        return ingest(self._store, self._banks, inputs, self._rules, self._now, workers, progress)
+
+    def ingest_git(
+        self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
+    ) -> tuple[int, int]:
+        """Read the log of a repository; how many commits there are, and how many were new."""
+        return ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
+
+    def import_conversation(self, path: Path, bank: str) -> Account:
+        """Read any dialogue, one JSON object a line."""
+        if not path.is_file():
+            raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
+        item = Input(path.resolve(), conversation.AGENT, bank)
+        return self.ingest([item])
+
+    def rebuild(self) -> int:
+        """Drop everything derived and make it again; returns the number of sessions."""
+        with self._store.transaction():
+            self._store.drop_derived()
+        return derive_stale(self._store)
+
+
+def open_memory(settings: Settings | None = None) -> Holdfast:
+    """Open the memory of this user, or of the given settings."""
+    return Holdfast(settings or load_settings())

@@ -1,0 +1,42 @@
+"""Making banks, for folders and names that none is known for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.model.bank import Bank
+from holdfast.model.ids import content_id
+from holdfast.refine.banks import Banks, known_bank, pick, rank
+from holdfast.settings import Settings
+from holdfast.sources.project import base_name
+from holdfast.store.protocol import Writer
+
+UNSORTED = "unsorted"
+
+
+class BankMaker(Banks):
+    """Finds banks, and makes those that are not there yet."""
+
+    def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
+        super().__init__(settings)
+        self._now = now
+
+    def ensure(self, writer: Writer, folder: str) -> str:
+        """The bank of a folder, made if need be; its new names are noted."""
+        project = self.project(folder)
+        bank = known_bank(writer, project)
+        if bank is None:
+            bank = content_id("bank", min(project.aliases, key=rank))
+            writer.add_bank(Bank(bank, project.name or base_name(folder), self._now()))
+        for alias in project.aliases:
+            writer.add_alias(bank, alias)
+        return bank
+
+    def named(self, writer: Writer, name: str) -> str:
+        """The bank of a name that a person chose, made if need be."""
+        known = pick(writer, name)
+        if known is not None:
+            return known.id
+        bank = content_id("bank", f"name:{name}")
+        writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
+        return bank
