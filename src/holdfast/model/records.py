@@ -66,7 +66,7 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Session:
     """One run of one agent. `host` is the id the agent itself uses; a subagent's session has
-    a `parent` and shares its parent's `host`."""
+    a `parent` and shares its parent's `host`. `source` is the file that first told of it."""
 
     bank: str
     id: str
@@ -80,6 +80,7 @@ class Session:
     version: str = ""
     started: str = ""
     ended: str = ""
+    source: int = 0
 
 
 class ExchangeType(StrEnum):

@@ -95,12 +95,23 @@ class Planner:
         cwd = _first_cwd(path) if item.agent == claude_code.AGENT else ""
         if source is None:
             source = self._new_source(item, cwd)
-        elif retry or _rewritten(path, source, stat.st_size):
-            source = self._restart(source)
+        else:
+            source = self._settle_bank(source, item, cwd)
+            if retry or _rewritten(path, source, stat.st_size):
+                source = self._restart(source)
         root = self._banks.project(cwd).root if cwd else ""
         info = FileInfo(str(path), item.agent, path.stem, root)
         excluded = bool(cwd) and self._banks.excluded(cwd)
         return Job(source, info, next_line_start(path, source), stat.st_size, stamp, excluded)
+
+    def _settle_bank(self, source: Source, item: Input, cwd: str) -> Source:
+        """A file whose first lines named no folder finds its bank when one does."""
+        unsorted = self._writer.bank_of(f"name:{UNSORTED}")
+        if item.bank or not cwd or source.bank != unsorted:
+            return source
+        with self._writer.transaction():
+            self._writer.rebank_source(source.id, self._banks.ensure(self._writer, cwd))
+        return self._writer.source(source.id) or source
 
     def _restart(self, source: Source) -> Source:
         with self._writer.transaction():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -40,7 +41,7 @@ def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece
         return
     # Fresh processes: a fork would inherit the parent's open database.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_be_polite) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_enter_worker) as pool:
         waiting: deque[tuple[Job, Segment, Future[tuple[Refined, str]]]] = deque()
         try:
             for job, segment in _segments(jobs):
@@ -59,8 +60,17 @@ def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:
     return Piece(job, *read, last=segment.stop >= job.size)
 
 
-def _be_polite() -> None:
+def _enter_worker() -> None:
+    """Yield to the user's own work, and never outlive the process that asked."""
     os.nice(5)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:

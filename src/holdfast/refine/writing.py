@@ -29,7 +29,7 @@ class _Page:
 
     job: Job
     writer: Writer
-    known: dict[str, int]
+    known: dict[str, Origin]
     lines_before: int
     turns: dict[str, Turn] = field(default_factory=dict[str, Turn])
     open_calls: dict[tuple[str, str], Turn] = field(default_factory=dict[tuple[str, str], Turn])
@@ -81,17 +81,18 @@ def write(
 def _place_turn(page: _Page, event: RefinedTurn) -> None:
     line = page.lines_before + event.line
     origin = Origin(page.job.source.id, line, event.offset, event.ref)
-    from_source = page.known.get(event.id)
-    if event.id in page.turns or (from_source is not None and from_source != origin.source):
+    known = page.known.get(event.id)
+    # Known from this very file at line 0: the file was rewritten, and only the place is new.
+    met_again = known is not None and known.source == origin.source and known.line == 0
+    if event.id in page.turns or (known is not None and not met_again):
         page.refused[event.line] = Skip.DUPLICATE
         return
     page.accepted.add(event.line)
     page.l1_bytes += _turn_bytes(event.text, event.tool)
-    if from_source is not None:
-        # Known from this very file, which was rewritten: only its place in it is new.
-        known = page.writer.find(page.bank, "turn", event.id, limit=1)
-        if known and isinstance(known[0], Turn):
-            page.keep(replace(known[0], origin=origin))
+    if met_again:
+        found = page.writer.find(page.bank, "turn", event.id, limit=1)
+        if found and isinstance(found[0], Turn):
+            page.keep(replace(found[0], origin=origin))
         return
     page.keep(
         Turn(
@@ -175,6 +176,7 @@ def _sessions(page: _Page, refined: Refined) -> list[Session]:
             version=draft.version,
             started=known[0] if known else "",
             ended=known[-1] if known else "",
+            source=page.job.source.id,
         )
         found.append(session)
     return found

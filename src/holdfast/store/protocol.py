@@ -18,7 +18,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.curation import Curation
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Passage
-from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 
 Record = Turn | Exchange | Digest | Session | Commit
@@ -187,8 +187,13 @@ class Writer(Reader, Protocol):
         """The same file lies elsewhere now."""
         ...
 
+    def rebank_source(self, id: int, bank: str) -> None:
+        """The file turns out to belong to another bank: all that came of it moves there."""
+        ...
+
     def restart_source(self, id: int) -> None:
-        """The file was rewritten: read it again from its start, with a fresh account."""
+        """The file was rewritten: read it again from its start, with a fresh account. Its
+        turns stay, at line 0 until they are met again."""
         ...
 
     def mark_source(self, id: int, state: str, problem: str) -> None:
@@ -203,8 +208,8 @@ class Writer(Reader, Protocol):
         """Make a session known, or fill in what was not known of it."""
         ...
 
-    def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, int]:
-        """Which of these turns are there already, with the source each came from."""
+    def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
+        """Which of these turns are there already, with the line each came from."""
         ...
 
     def call(self, bank: str, session: str, call: str) -> Turn | None:

@@ -31,7 +31,9 @@ SOURCE = (
     "id, path, agent, bank, offset, lines, prefix, stamp, l1_bytes, rewrites, state, problem, "
     "read_at"
 )
-SESSION = "bank, id, host, agent, parent, subagent, title, cwd, branch, version, started, ended"
+SESSION = (
+    "bank, id, host, agent, parent, subagent, title, cwd, branch, version, started, ended, source"
+)
 TURN = (
     "bank, id, session, seq, time, role, trust, text, speaker, branch, "
     "tool, target, lines, action, result, ok, duration_ms, call, source, line, offset, ref"
@@ -96,7 +98,7 @@ def session_row(session: Session) -> Row:
     return (
         session.bank, session.id, session.host, session.agent, session.parent, session.subagent,
         session.title, session.cwd, session.branch, session.version, session.started,
-        session.ended,
+        session.ended, session.source,
     )  # fmt: skip
 
 

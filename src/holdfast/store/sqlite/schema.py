@@ -78,6 +78,7 @@ CREATE TABLE session (
     version TEXT NOT NULL,
     started TEXT NOT NULL,
     ended TEXT NOT NULL,
+    source INTEGER NOT NULL,
     PRIMARY KEY (bank, id)
 ) STRICT;
 CREATE INDEX session_host ON session (host);
@@ -110,6 +111,7 @@ CREATE TABLE turn (
     FOREIGN KEY (bank, session) REFERENCES session (bank, id)
 ) STRICT;
 CREATE UNIQUE INDEX turn_place ON turn (bank, session, seq);
+CREATE INDEX turn_source ON turn (source);
 CREATE INDEX turn_call ON turn (bank, call, session) WHERE call <> '';
 
 CREATE TABLE "commit" (

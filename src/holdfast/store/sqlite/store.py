@@ -11,7 +11,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.curation import Curation
 from holdfast.model.ledger import Fate, Source
 from holdfast.model.query import Passage
-from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange
 from holdfast.store.sqlite import rows
@@ -98,6 +98,30 @@ class SqliteStore(SqliteReader):
     def move_source(self, id: int, path: str) -> None:
         self._run("UPDATE source SET path = ?, state = 'live', problem = '' WHERE id = ?", path, id)
 
+    def rebank_source(self, id: int, bank: str) -> None:
+        source = self.source(id)
+        if source is None or source.bank == bank:
+            return
+        old = source.bank
+        moved = self._all("SELECT id FROM session WHERE bank = ? AND source = ?", old, id)
+        kept = rows.SESSION.removeprefix("bank, ")
+        for (session,) in moved:
+            self._run(
+                f"INSERT OR IGNORE INTO session (bank, {kept}) "
+                f"SELECT ?, {kept} FROM session WHERE bank = ? AND id = ?",
+                bank,
+                old,
+                session,
+            )
+            self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", bank, session)
+            for table in ("exchange", "digest", "passage", "stale"):
+                self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
+        self._run("UPDATE OR IGNORE turn SET bank = ? WHERE source = ?", bank, id)
+        self._run("DELETE FROM turn WHERE source = ? AND bank = ?", id, old)
+        for (session,) in moved:
+            self._run("DELETE FROM session WHERE bank = ? AND id = ?", old, session)
+        self._run("UPDATE source SET bank = ? WHERE id = ?", bank, id)
+
     def restart_source(self, id: int) -> None:
         for table in ("ledger", "failure", "redaction"):
             self._run(f"DELETE FROM {table} WHERE source = ?", id)
@@ -106,6 +130,7 @@ class SqliteStore(SqliteReader):
             "rewrites = rewrites + 1 WHERE id = ?",
             id,
         )
+        self._run("UPDATE turn SET line = 0, offset = 0 WHERE source = ?", id)
 
     def mark_source(self, id: int, state: str, problem: str) -> None:
         self._run("UPDATE source SET state = ?, problem = ? WHERE id = ?", state, problem, id)
@@ -165,18 +190,17 @@ class SqliteStore(SqliteReader):
         )
         self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", session.bank, session.id)
 
-    def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, int]:
-        known: dict[str, int] = {}
+    def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
+        known: dict[str, Origin] = {}
         for start in range(0, len(ids), _VARIABLES):
             some = ids[start : start + _VARIABLES]
-            known.update(
-                self._all(
-                    f"SELECT id, source FROM turn WHERE bank = ? AND id IN "
-                    f"({', '.join('?' * len(some))})",
-                    bank,
-                    *some,
-                )
+            found = self._all(
+                "SELECT id, source, line, offset, ref FROM turn WHERE bank = ? AND id IN "
+                f"({', '.join('?' * len(some))})",
+                bank,
+                *some,
             )
+            known.update((row[0], Origin(*row[1:])) for row in found)
         return known
 
     def call(self, bank: str, session: str, call: str) -> Turn | None:

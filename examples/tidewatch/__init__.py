@@ -1,0 +1,1 @@
+"""The story of a small project, as sample sessions."""

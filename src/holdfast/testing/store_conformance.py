@@ -1,0 +1,26 @@
+"""What every store must pass: `for check in CHECKS: check(make_store)`.
+
+A check raises AssertionError with what it found. It is given a function that opens the store;
+within one check that function must open the same store each time, and for each check a new and
+empty one. The checks know the protocol alone, so they hold for any backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.testing import (
+    store_checks_ledger,
+    store_checks_records,
+    store_checks_search,
+    store_checks_whole,
+)
+from holdfast.testing.store_samples import MakeStore
+
+__all__ = ["CHECKS", "MakeStore"]
+
+_MODULES = (store_checks_ledger, store_checks_records, store_checks_search, store_checks_whole)
+
+CHECKS: tuple[Callable[[MakeStore], None], ...] = tuple(
+    check for module in _MODULES for name, check in vars(module).items() if name.startswith("check")
+)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.jsonl")
+    }
+
+
+def _section(output: str, command: str) -> str:
+    """What the tour printed from one command up to the next."""
+    assert output.count(f"$ holdfast {command}") == 1, output
+    return output.split(f"$ holdfast {command}", 1)[1].split("\n$ ", 1)[0]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The tour's output, taken from a strange folder and with a home of its own."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
+    environment = kept | {
+        "HOME": str(elsewhere),
+        "HOLDFAST_BANK": "not-this-one",
+        "HOLDFAST_TRY_HOME": str(elsewhere / "memory"),
+        "PATH": os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"])),
+    }
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "tour.py")],
+        cwd=elsewhere,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (elsewhere / ".holdfast").exists()
+    return done.stdout
+
+
+def test_the_story_gives_exactly_the_sessions_that_are_kept(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "story.py"), str(tmp_path)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert _files(tmp_path) == _files(EXAMPLES / "sessions")
+    assert len(_files(tmp_path)) >= 8
+
+
+def test_the_tour_reads_every_line_and_takes_the_secret_out(tour: str) -> None:
+    assert "1 secret taken out before storing." in _section(tour, "ingest examples/sessions")
+    status = _section(tour, "status")
+    assert "every line is accounted for" in status
+    assert " 0 failed" in status
+    assert "github-token 1" in status
+
+
+def test_the_tour_tells_why_sqlite_was_chosen(tour: str) -> None:
+    answer = _flat(_section(tour, 'ask "Why SQLite and not Postgres?"'))
+    assert "We chose SQLite over Postgres because only one process" in answer
+    assert "[1]" in answer
+
+
+def test_the_tour_tells_the_root_cause_first(tour: str) -> None:
+    answer = _section(tour, 'ask "What was the root cause of the duplicate alerts?"')
+    first = _flat(answer.split("[1]", 1)[0])
+    assert "27 Oct 2026" in first
+    assert "UTC offset of the day of planning" in first
+
+
+def test_the_tour_tells_the_later_decision_before_the_one_it_replaced(tour: str) -> None:
+    answer = _flat(_section(tour, 'ask "Do we still cache API responses in Redis?"'))
+    later = answer.index("14 Oct 2026: We no longer cache API responses in Redis")
+    assert later < answer.index("11 Sep 2026")
+
+
+def test_the_tour_abstains_where_nobody_spoke(tour: str) -> None:
+    answer = _section(tour, 'ask "When did we move to Kubernetes?"')
+    assert "Not known" in answer
+    assert "confidence" not in answer
+
+
+def test_the_tour_opens_a_citation_down_to_the_raw_line(tour: str) -> None:
+    shown = _section(tour, "show ")
+    assert "SQLite" in shown
+    assert "raw line: " in shown
+    assert str(EXAMPLES / "sessions") in shown
+
+
+def test_the_tour_reads_this_repository_if_it_has_a_history(tour: str) -> None:
+    if (ROOT / ".git").exists():
+        assert "in its log" in _section(tour, "ingest .")
+    else:
+        assert "no git history" in tour
+
+
+def test_the_tour_ends_with_what_to_do_next(tour: str) -> None:
+    end = tour.rsplit("That was the tour.", 1)[1]
+    for words in ("holdfast ingest --dry-run", "~/.holdfast", "HOLDFAST_HOME", "rm -r "):
+        assert words in end

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.dump import dump
+
+from holdfast.testing.transcripts import Script, bug_hunt
+
+ROUNDS = 10
+KILLS = 5
+
+
+def make_corpus(folder: Path, sessions: int, padding: int) -> None:
+    for number in range(sessions):
+        script = bug_hunt(f"{number:08x}-0000-4000-8000-000000000001")
+        for turn in range(12):
+            script.user(f"Request {turn} of session {number}: rename field_{turn} everywhere")
+            script.tool("Grep", "x" * padding, pattern=f"field_{turn}", path="/home/dev/proj")
+            script.assistant(f"Renamed field_{turn} in {number} files because the API changed.")
+        script.write(folder)
+    fork = Script("ffffffff-0000-4000-8000-000000000001")
+    fork.lines += bug_hunt("00000000-0000-4000-8000-000000000001").lines
+    fork.user("And now in the fork only")
+    fork.write(folder)
+
+
+def command(folder: Path, workers: int) -> list[str]:
+    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
+    return [sys.executable, "-c", main, "ingest", str(folder), "--workers", str(workers)]
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_BANK": "kept"}
+
+
+def ingest(folder: Path, home: Path, workers: int) -> None:
+    subprocess.run(
+        command(folder, workers),
+        env=environment(home),
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(("workers", "sessions", "padding"), [(1, 24, 200), (2, 24, 40_000)])
+def test_killed_at_random_points_and_resumed_it_has_the_same_rows(
+    tmp_path: Path, workers: int, sessions: int, padding: int
+) -> None:
+    corpus = tmp_path / "corpus"
+    make_corpus(corpus, sessions, padding)
+    started = time.monotonic()
+    ingest(corpus, tmp_path / "calm", workers)
+    whole = time.monotonic() - started
+    calm = dump(tmp_path / "calm" / "memory.db")
+    rng = random.Random(workers)
+    landed = 0
+    for round in range(ROUNDS // workers):
+        home = tmp_path / f"home{round}"
+        for _ in range(KILLS):
+            process = subprocess.Popen(
+                command(corpus, workers),
+                env=environment(home),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            try:
+                process.wait(timeout=rng.uniform(0.05, whole))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait(timeout=10)
+                landed += 1
+        ingest(corpus, home, workers)
+        assert dump(home / "memory.db") == calm
+    assert landed >= ROUNDS // workers, "the kills must have hit a running ingest"
+
+
+def test_two_at_once_do_no_harm(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    make_corpus(corpus, 20, 500)
+    ingest(corpus, tmp_path / "calm", 1)
+    home = tmp_path / "home"
+    both = [
+        subprocess.Popen(
+            command(corpus, 1),
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(3)
+    ]
+    for process in both:
+        _, complaint = process.communicate(timeout=120)
+        assert process.returncode == 0, complaint.decode()
+    assert dump(home / "memory.db") == dump(tmp_path / "calm" / "memory.db")
+
+
+def test_no_process_is_left_behind_when_ingest_is_killed(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    make_corpus(corpus, 40, 60_000)
+    process = subprocess.Popen(
+        command(corpus, 2),
+        env=environment(tmp_path / "home"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    family: list[psutil.Process] = []
+    give_up = time.monotonic() + 30
+    while len(family) < 2 and process.poll() is None and time.monotonic() < give_up:
+        family = psutil.Process(process.pid).children(recursive=True)
+    assert len(family) >= 2, "the workers must have been started"
+    process.kill()
+    process.wait(timeout=10)
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []

@@ -1,0 +1,336 @@
+from typing import Any
+
+import pytest
+
+from holdfast.model.ledger import Fate, Skip
+from holdfast.model.records import Role
+from holdfast.model.trust import Trust
+from holdfast.sources.claude_code.records import (
+    describe_session,
+    is_housekeeping,
+    read_record,
+    session_id,
+)
+from holdfast.sources.draft import DraftTurn, FileInfo, Reading
+
+FILE = FileInfo("/t/s1.jsonl", "claude-code", "s1", "/home/dev/proj")
+TIME = "2026-03-01T10:00:00.000Z"
+
+
+def line(kind: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "uuid": "u1",
+        "sessionId": "s1",
+        "timestamp": TIME,
+        "cwd": "/home/dev/proj",
+        "gitBranch": "main",
+        "version": "2.1.325",
+        "isSidechain": False,
+        **fields,
+    }
+
+
+def user(content: object, **fields: Any) -> dict[str, Any]:
+    return line("user", message={"role": "user", "content": content}, **fields)
+
+
+def assistant(*blocks: object, **fields: Any) -> dict[str, Any]:
+    return line("assistant", message={"role": "assistant", "content": list(blocks)}, **fields)
+
+
+def attachment(kind: str, **fields: Any) -> dict[str, Any]:
+    return line("attachment", attachment={"type": kind, **fields})
+
+
+def only_turn(reading: Reading) -> DraftTurn:
+    assert reading.fate is Fate.CAPTURED
+    (turn,) = reading.turns
+    return turn
+
+
+def fate(record: dict[str, Any]) -> tuple[Fate, str]:
+    reading = read_record(record, FILE)
+    assert reading.fate is Fate.CAPTURED or not (reading.turns or reading.results)
+    return reading.fate, reading.reason
+
+
+SPLIT_IN_TWO = pytest.mark.xfail(
+    strict=True, reason="the list of types breaks this word in two at a line's end"
+)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "agent-name",
+        "api-request",
+        "api-request-shape",
+        "atis-latch",
+        "attribution-snapshot",
+        pytest.param("content-replacement", marks=SPLIT_IN_TWO),
+        "continued-in",
+        "cost-state",
+        "derived-from",
+        "file-history-delta",
+        pytest.param("file-history-snapshot", marks=SPLIT_IN_TWO),
+        "fork-context-ref",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+        "relocated",
+        "system",
+        "tools-used",
+        pytest.param("worktree-state", marks=SPLIT_IN_TWO),
+    ],
+)
+def test_lines_about_the_program_itself_are_housekeeping(kind: str) -> None:
+    assert fate(line(kind)) == (Fate.SKIPPED, Skip.HOUSEKEEPING)
+
+
+def test_a_type_that_nobody_knows_is_skipped_by_that_name() -> None:
+    assert fate(line("brand-new")) == (Fate.SKIPPED, Skip.UNKNOWN_TYPE)
+    assert fate({}) == (Fate.SKIPPED, Skip.UNKNOWN_TYPE)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'{"type":"file-history-snapshot","messageId":"m"}', True),
+        (b'{"type":"queue-operation","operation":"enqueue"}', True),
+        (b'{"type":"mode","mode":"normal"}', True),
+        (b'{"parentUuid":null,"type":"progress","data":{"type":"hook_progress"}}', True),
+        (b'{"type":"mode-of-speech"}', False),
+        (b'{"type":"api-request-blob","blob":"x"}', False),
+        (b'{"type":"user","message":{"content":"\\"type\\":\\"progress\\""}}', False),
+        (b'{"type":"custom-title","customTitle":"T"}', False),
+    ],
+)
+def test_housekeeping_is_told_from_the_first_bytes(data: bytes, expected: bool) -> None:
+    assert is_housekeeping(data) is expected
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (attachment("hook_success", stdout="remember me"), Skip.INJECTED),
+        (attachment("hook_additional_context", content=["remember me"]), Skip.INJECTED),
+        (attachment("hook_blocking_error"), Skip.INJECTED),
+        (attachment("hook_non_blocking_error"), Skip.INJECTED),
+        (attachment("hook_system_message"), Skip.INJECTED),
+        (attachment("async_hook_response"), Skip.INJECTED),
+        (line("api-request-blob", blob="remember me"), Skip.INJECTED),
+        (user("<holdfast-brief>old news</holdfast-brief>"), Skip.INJECTED),
+        (user('<holdfast-brief bank="x">old\nnews'), Skip.INJECTED),
+        (attachment("nested_memory", content="CLAUDE.md"), Skip.HOUSEKEEPING),
+        (attachment("instructions"), Skip.HOUSEKEEPING),
+        (attachment("skill_listing"), Skip.HOUSEKEEPING),
+        (attachment("queued_command", prompt=""), Skip.EMPTY),
+        (user("A summary.", isCompactSummary=True), Skip.COMPACTION),
+        (user("A summary.", repeatsCompactSummary=True), Skip.COMPACTION),
+        (
+            user("This session is being continued from a previous conversation that ran out"),
+            Skip.COMPACTION,
+        ),
+        (user("Caveat", isMeta=True), Skip.MACHINE),
+        (user("done", turnOrigin="task_notification"), Skip.MACHINE),
+        (user("   "), Skip.EMPTY),
+        (user([]), Skip.EMPTY),
+        (assistant({"type": "thinking", "thinking": "hm"}), Skip.THINKING),
+        (assistant({"type": "redacted_thinking", "data": "x"}), Skip.THINKING),
+        (assistant({"type": "text", "text": " \n"}), Skip.EMPTY),
+        (
+            assistant({"type": "text", "text": "API Error: 400"}, isApiErrorMessage=True),
+            Skip.MACHINE,
+        ),
+        (
+            line(
+                "assistant", message={"model": "<synthetic>", "content": "No response requested."}
+            ),
+            Skip.MACHINE,
+        ),
+    ],
+)
+def test_what_no_one_said_is_skipped_for_the_right_reason(
+    record: dict[str, Any], reason: Skip
+) -> None:
+    assert fate(record) == (Fate.SKIPPED, reason)
+
+
+@pytest.mark.parametrize("content", [None, 5, True, {"a": 1}])
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+def test_a_message_of_the_wrong_shape_is_a_failure(kind: str, content: object) -> None:
+    assert fate(line(kind, message={"content": content})) == (Fate.FAILED, "wrong-shape")
+    assert fate(line(kind)) == (Fate.FAILED, "wrong-shape")
+
+
+def test_a_prompt_is_the_users_turn() -> None:
+    reading = read_record(user("  Fix the parser.\n"), FILE)
+
+    turn = only_turn(reading)
+    assert (turn.role, turn.trust, turn.text) == (Role.USER, Trust.USER, "Fix the parser.")
+    assert (turn.time, turn.speaker) == (TIME, "")
+    assert (reading.session, reading.branch, reading.ref) == ("s1", "main", "u1")
+
+
+def test_an_answer_is_the_assistants_turn() -> None:
+    turn = only_turn(read_record(assistant({"type": "text", "text": "Fixed. "}), FILE))
+
+    assert (turn.role, turn.trust, turn.text) == (Role.ASSISTANT, Trust.ASSISTANT, "Fixed.")
+
+
+def test_every_block_of_an_old_line_gives_its_turn_and_thinking_none() -> None:
+    record = assistant(
+        {"type": "thinking", "thinking": "secret thoughts"},
+        {"type": "text", "text": "First."},
+        {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls"}},
+        {"type": "text", "text": "Second."},
+    )
+
+    turns = read_record(record, FILE).turns
+
+    assert [turn.text or (turn.tool and turn.tool.action) for turn in turns] == [
+        "First.",
+        "ls",
+        "Second.",
+    ]
+    assert len({turn.key for turn in turns}) == 3
+
+
+def test_an_image_leaves_its_mark_and_not_its_data() -> None:
+    image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
+
+    turns = read_record(user([{"type": "text", "text": "See"}, image]), FILE).turns
+
+    assert [turn.text for turn in turns] == ["See", "[image]"]
+
+
+@pytest.mark.xfail(strict=True, reason="an image is always stamped as the user's")
+def test_an_image_in_a_subagents_prompt_is_not_the_users() -> None:
+    turn = only_turn(read_record(user([{"type": "image"}], agentId="a1"), FILE))
+
+    assert turn.trust is Trust.ASSISTANT
+
+
+def test_a_command_typed_while_the_agent_was_busy_is_captured() -> None:
+    record = attachment("queued_command", prompt="Also add a test.", commandMode="prompt")
+
+    turn = only_turn(read_record(record, FILE))
+
+    assert (turn.role, turn.trust, turn.text) == (Role.USER, Trust.USER, "Also add a test.")
+
+
+def test_a_queued_notification_is_not_a_persons_word() -> None:
+    by_mode = attachment("queued_command", prompt="Agent done", commandMode="task-notification")
+    by_text = attachment("queued_command", prompt="<task-notification>x</task-notification>")
+
+    assert fate(by_mode) == fate(by_text) == (Fate.SKIPPED, Skip.MACHINE)
+
+
+@pytest.mark.xfail(strict=True, reason="blocks are kept as JSON, an image's data with them")
+def test_a_queued_command_with_an_image_is_its_words() -> None:
+    blocks = [
+        {"type": "text", "text": "Like this picture."},
+        {"type": "image", "source": {"type": "base64", "data": "AAAA"}},
+    ]
+
+    reading = read_record(attachment("queued_command", prompt=blocks), FILE)
+
+    assert reading.turns[0].text == "Like this picture."
+    assert all("AAAA" not in turn.text for turn in reading.turns)
+
+
+def test_a_subagents_lines_are_a_session_of_their_own_with_the_parents_host() -> None:
+    record = user("Look around.", agentId="a1", isSidechain=True, attributionAgent="Explore")
+
+    reading = read_record(record, FILE)
+    session = describe_session(record, FILE)
+
+    assert reading.session == session.id == session_id(record, FILE) == "s1:a1"
+    assert (session.host, session.parent, session.subagent) == ("s1", "s1", "Explore")
+    assert only_turn(reading).trust is Trust.ASSISTANT
+
+
+def test_a_sidechain_of_an_old_version_is_kept_apart_from_its_parent() -> None:
+    record = user("Look around.", isSidechain=True)
+
+    session = describe_session(record, FILE)
+
+    assert read_record(record, FILE).session == session.id == "s1:sidechain"
+    assert (session.host, session.parent, session.subagent) == ("s1", "s1", "sidechain")
+
+
+def test_a_session_is_described_by_its_line() -> None:
+    session = describe_session(user("Hi"), FILE)
+
+    assert (session.id, session.host, session.parent, session.subagent) == ("s1", "s1", "", "")
+    assert (session.cwd, session.branch, session.version) == (
+        "/home/dev/proj",
+        "main",
+        "2.1.325",
+    )
+
+
+def test_a_line_without_a_session_belongs_to_its_file() -> None:
+    record = user("Hi")
+    del record["sessionId"]
+
+    assert read_record(record, FILE).session == describe_session(record, FILE).id == "s1"
+
+
+def test_lines_without_uuid_are_told_apart_by_their_moment() -> None:
+    first, second = user("Go on"), user("Go on", timestamp="2026-03-01T10:00:01.000Z")
+    del first["uuid"], second["uuid"]
+
+    keys = {only_turn(read_record(record, FILE)).key for record in (first, second)}
+
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("2026-03-01T10:00:00.000Z", "2026-03-01T10:00:00.000Z"),
+        ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00.000Z"),
+        ("2026-03-01T10:00:00", "2026-03-01T10:00:00.000Z"),
+        (1_772_359_200, "2026-03-01T10:00:00.000Z"),
+        (1_772_359_200_000, "2026-03-01T10:00:00.000Z"),
+        ("yesterday", ""),
+        (True, ""),
+        (None, ""),
+        (10**400, ""),
+    ],
+)
+def test_times_are_told_in_one_spelling(given: object, expected: str) -> None:
+    assert only_turn(read_record(user("Hi", timestamp=given), FILE)).time == expected
+
+
+@pytest.mark.xfail(strict=True, reason="anything as long as a time with T and Z in it is taken")
+def test_a_time_that_only_looks_like_one_is_none() -> None:
+    turn = only_turn(read_record(user("Hi", timestamp="2026-99-99T99:99:99.999Z"), FILE))
+
+    assert turn.time == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [("summary", "summary"), ("custom-title", "customTitle"), ("ai-title", "aiTitle")],
+)
+def test_a_title_is_given_to_its_session(kind: str, key: str) -> None:
+    reading = read_record({"type": kind, key: " Fix the parser ", "sessionId": "s1"}, FILE)
+
+    assert (reading.fate, reading.session, reading.title) == (
+        Fate.CAPTURED,
+        "s1",
+        "Fix the parser",
+    )
+    assert not reading.turns
+
+
+def test_a_summary_of_another_sessions_leaf_is_housekeeping() -> None:
+    record = {"type": "summary", "summary": "Old work", "leafUuid": "u9"}
+
+    assert fate(record) == (Fate.SKIPPED, Skip.HOUSEKEEPING)
