@@ -6,9 +6,11 @@ No grammar and no model: only what holds for the prose and code that agents and 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
+_QUOTE = re.compile(r"^\s*(?:>\s?)+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _LIGHT_EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
@@ -16,8 +18,10 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TAG = re.compile(r"</?[a-z][a-z0-9_-]*(?:\s[^<>]*)?>")
 _SPACE = re.compile(r"\s+")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[`A-ZÀ-ÞА-Я0-9])|(?<=[。！？])")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|ms|st)|^\d+)\.$", re.I)
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|dr|mr|ms|st|ca|resp|incl|[a-z])|^\d+)\.$", re.I
+)
 
 STOPWORDS = frozenset(
     "a about above after again all also am an and any are aren't as at be because been before "
@@ -37,6 +41,7 @@ def plain(text: str) -> str:
     """Markdown as plain lines: no fences, no tables, no marks; list items keep their line."""
     text = _FENCE.sub("\n", text)
     text = _TABLE_ROW.sub("", text)
+    text = _QUOTE.sub("", text)
     text = _LINK.sub(r"\1", text)
     text = _EMPHASIS.sub(r"\2", text)
     text = _LIGHT_EMPHASIS.sub(r"\1", text)
@@ -106,8 +111,30 @@ def cut(text: str, limit: int) -> str:
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _SUFFIXES = (
     "izations", "ization", "ations", "ingly", "ation", "ments", "ement", "ings", "edly", "ions",
-    "ment", "ness", "ing", "ied", "ies", "ion", "ers", "ed", "es", "er", "ly", "s", "e",
+    "ment", "ness", "ing", "ion", "ers", "ed", "es", "er", "ly", "s", "e",
 )  # fmt: skip
+
+
+_IRREGULAR = (
+    "become became", "begin began begun", "break broke broken", "bring brought", "build built",
+    "buy bought", "catch caught", "choose chose chosen", "come came", "do did done",
+    "draw drew drawn", "fall fell fallen", "find found", "forget forgot forgotten",
+    "freeze froze frozen", "give gave given", "go went gone", "grow grew grown", "hold held",
+    "keep kept", "know knew known", "leave left", "lose lost", "make made", "pay paid",
+    "rewrite rewrote rewritten", "rise rose risen", "run ran", "say said", "see saw seen",
+    "send sent", "speak spoke spoken", "spend spent", "steal stole stolen", "stick stuck",
+    "take took taken", "tell told", "think thought", "throw threw thrown", "win won",
+    "write wrote written",
+)  # fmt: skip
+_FAMILIES = {form: family.split() for family in _IRREGULAR for form in family.split()}
+
+
+IRREGULAR = frozenset(_FAMILIES)
+
+
+def forms(word: str) -> Sequence[str]:
+    """Every form of a word that no ending tells: `chose` also as `choose` and `chosen`."""
+    return _FAMILIES.get(word, [word])
 
 
 def words(text: str) -> list[str]:
@@ -117,7 +144,8 @@ def words(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """A word without its ending, roughly: enough to hold `caching`, `cached` and `cache` equal."""
-    if len(word) <= 3 or not word.isascii():
+    word = _FAMILIES.get(word, (word,))[0]
+    if len(word) < 3 or not word.isascii():
         return word
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:

@@ -8,15 +8,15 @@ from holdfast.model.uris import Uri, parse_uri, uri
 
 ANY_TEXT = st.text(st.characters())
 LONE_SURROGATES = st.text(st.characters(categories=("Cs",)), min_size=1)
-PARTS = st.lists(st.text(st.characters(exclude_characters="\x1f")), min_size=1, max_size=5)
+PARTS = st.lists(st.text(), min_size=1, max_size=5)
 WORDS = st.text(st.characters(categories=("Ll", "Nd"), include_characters="-_"), min_size=1)
 IDS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Zs")), min_size=1)
 
 
 def test_an_id_is_the_same_for_ever() -> None:
-    assert content_id("turn", "abc") == "b48b8cd1c4bcc1f5"
-    assert content_id("") == "e4a6a0577479b2b4"
-    assert content_id("ünï 🦜") == "ec4b1f4e1ff1ab24"
+    assert content_id("turn", "abc") == "b0bd727165e739c9"
+    assert content_id("") == "402db780d8e197f7"
+    assert content_id("ünï 🦜") == "a2d19b280446cb63"
 
 
 def test_the_borders_between_parts_count() -> None:
@@ -30,11 +30,6 @@ def test_the_order_of_parts_counts() -> None:
 
 @given(PARTS, PARTS)
 def test_different_parts_have_different_ids(one: list[str], other: list[str]) -> None:
-    assert (content_id(*one) == content_id(*other)) == (one == other)
-
-
-@given(st.lists(ANY_TEXT, min_size=1, max_size=5), st.lists(ANY_TEXT, min_size=1, max_size=5))
-def test_different_parts_of_any_text_have_different_ids(one: list[str], other: list[str]) -> None:
     assert (content_id(*one) == content_id(*other)) == (one == other)
 
 

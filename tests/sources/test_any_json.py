@@ -14,6 +14,7 @@ from holdfast.refine.turns import Refined, RefinedTurn, Rules, refine
 from holdfast.sources.claude_code.records import describe_session, read_record
 from holdfast.sources.draft import FileInfo
 from holdfast.sources.lines import Line
+from holdfast.sources.shapes import objects, string
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "transcripts"
 FILE = FileInfo("/t/s1.jsonl", "claude-code", "s1", "/home/dev/proj")
@@ -41,10 +42,12 @@ def recorded_records() -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(RECORDED.rglob("*-*-*.jsonl")):
         for data in path.read_bytes().splitlines():
-            record = orjson.loads(data)
-            content = (record.get("message") or {}).get("content")
-            block = content[0] if content and isinstance(content, list) else {}
-            kind = (record["type"], block.get("type"), block.get("name"), type(content).__name__)
+            record: dict[str, Any] = orjson.loads(data)
+            message: dict[str, Any] = record.get("message") or {}
+            content: object = message.get("content")
+            block = (objects(content) or [dict[str, Any]()])[0]
+            shape = content.__class__.__name__
+            kind = (record["type"], string(block, "type"), string(block, "name"), shape)
             if len(data) < 20_000:
                 found.setdefault(str(kind), record)
     return list(found.values())

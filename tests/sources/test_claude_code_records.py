@@ -55,11 +55,6 @@ def fate(record: dict[str, Any]) -> tuple[Fate, str]:
     return reading.fate, reading.reason
 
 
-SPLIT_IN_TWO = pytest.mark.xfail(
-    strict=True, reason="the list of types breaks this word in two at a line's end"
-)
-
-
 @pytest.mark.parametrize(
     "kind",
     [
@@ -68,12 +63,12 @@ SPLIT_IN_TWO = pytest.mark.xfail(
         "api-request-shape",
         "atis-latch",
         "attribution-snapshot",
-        pytest.param("content-replacement", marks=SPLIT_IN_TWO),
+        "content-replacement",
         "continued-in",
         "cost-state",
         "derived-from",
         "file-history-delta",
-        pytest.param("file-history-snapshot", marks=SPLIT_IN_TWO),
+        "file-history-snapshot",
         "fork-context-ref",
         "last-prompt",
         "mode",
@@ -84,7 +79,7 @@ SPLIT_IN_TWO = pytest.mark.xfail(
         "relocated",
         "system",
         "tools-used",
-        pytest.param("worktree-state", marks=SPLIT_IN_TWO),
+        "worktree-state",
     ],
 )
 def test_lines_about_the_program_itself_are_housekeeping(kind: str) -> None:

@@ -169,8 +169,8 @@ def test_windows_paths_are_told_below_the_root_too() -> None:
     ],
 )
 def test_what_comes_from_outside_is_marked_so(name: str, trust: Trust) -> None:
-    block = {"type": "tool_use", "id": "c1", "name": name, "input": {}}
-    record = {"type": "assistant", "uuid": "u1", "message": {"content": [block]}}
+    block: dict[str, Any] = {"type": "tool_use", "id": "c1", "name": name, "input": {}}
+    record: dict[str, Any] = {"type": "assistant", "uuid": "u1", "message": {"content": [block]}}
 
     (turn,) = read_record(record, FILE).turns
 
@@ -191,7 +191,13 @@ def test_what_was_read_is_not_kept() -> None:
 
 
 def test_an_edits_result_tells_the_lines_it_touched() -> None:
-    hunk = {"oldStart": 10, "oldLines": 1, "newStart": 12, "newLines": 3, "lines": []}
+    hunk: dict[str, Any] = {
+        "oldStart": 10,
+        "oldLines": 1,
+        "newStart": 12,
+        "newLines": 3,
+        "lines": [],
+    }
 
     assert result("updated", {"structuredPatch": [hunk]}).lines == "12-14"
     assert result("updated", {"structuredPatch": [{**hunk, "newLines": 0}]}).lines == "12-12"

@@ -13,5 +13,5 @@ ID_BYTES = 8
 
 def content_id(*parts: str) -> str:
     """Hash the parts to 16 hex digits; the borders between parts count."""
-    joined = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    joined = "".join([f"{len(part)}:{part}" for part in parts]).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=ID_BYTES).hexdigest()

@@ -21,9 +21,12 @@ _TOOL_PENALTY = 0.85
 
 
 class _Ranked(NamedTuple):
+    """A candidate: how much of the question it covers with its context, and by itself."""
+
     passage: Passage
     score: float
     covered: float
+    alone: float
     rank: int
 
 
@@ -67,11 +70,12 @@ def _rank(
         if key in seen:
             continue
         seen.add(key)
+        alone = coverage(weight, passage.body)
         covered = coverage(weight, f"{passage.body} {passage.context}")
         total = 0.5 * max(score, 0.0) / top + 0.5 * covered
         if passage.kind == "turn" and "\n→ " in passage.body:
             total *= _TOOL_PENALTY
-        ranked.append(_Ranked(passage, total, covered, rank))
+        ranked.append(_Ranked(passage, total, covered, alone, rank))
     return sorted(ranked, key=lambda item: -item.score)
 
 
@@ -90,7 +94,11 @@ def _hit(reader: Reader, item: _Ranked) -> Hit:
         source=place_of(reader, passage),
         status=passage.status,
         trust=passage.trust,
-        why={"direct_fts": item.rank, "coverage": round(item.covered, 3)},
+        why={
+            "direct_fts": item.rank,
+            "coverage": round(item.covered, 3),
+            "coverage_alone": round(item.alone, 3),
+        },
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from holdfast.language import stem, words
+from holdfast.language import IRREGULAR, stem, words
 from holdfast.store.protocol import Reader
 
 FLOOR = 0.45
@@ -33,6 +33,7 @@ def coverage(weight: Mapping[str, float], text: str) -> float:
     if not total:
         return 0.0
     # A stem keeps the first letters of its word: only words that begin alike need stemming.
-    starts = {key[:3] for key in weight}
-    stems = {stem(word) for word in set(words(text[:_READ])) if word[:3] in starts}
+    starts = {key[:2] for key in weight}
+    found = {word for word in words(text[:_READ]) if word[:2] in starts or word in IRREGULAR}
+    stems = {stem(word) for word in found}
     return sum(value for key, value in weight.items() if key in stems) / total

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, stem, words
+from holdfast.language import STOPWORDS, forms, stem, words
 
 MOST_TERMS = 32
-_LONG = 20_000
+_LONG = 120_000
 _NAME = re.compile(r"[\w@]+(?:[./:_-][\w@]+)+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -31,8 +31,9 @@ class Terms(NamedTuple):
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Everything to look for."""
-        return self.words + self.phrases
+        """Everything to look for, irregular forms included."""
+        spelled = dict.fromkeys(form for word in self.words for form in forms(word))
+        return (*spelled, *self.phrases)
 
 
 def read_terms(query: str) -> Terms:

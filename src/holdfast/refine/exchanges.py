@@ -151,12 +151,11 @@ def _headline(request: str) -> str:
             return named[0].removeprefix("Plan: ")
     said = sentences(text) or [squeeze(plain(text))]
     # A subagent's orders open with who it is; what it must do comes after.
-    for sentence in [s for s in said if not s.startswith("You are ")] or said:
-        bare = _POLITE.sub("", sentence, count=1).strip()
-        if len(bare) >= 4:
-            first = bare if "://" in bare[:10] else bare[0].upper() + bare[1:]
-            return first.rstrip(".:; ")
-    return cut(squeeze(text), TITLE_LIMIT)
+    orders = [s for s in said if not s.startswith("You are ")] or said
+    bare = [_POLITE.sub("", sentence, count=1).strip(" .:;!,") for sentence in orders]
+    long_enough = [line for line in bare if len(line.split()) >= 3]
+    line = next(iter(long_enough or [line for line in bare if len(line) >= 3]), squeeze(text))
+    return line if "://" in line[:10] else line[:1].upper() + line[1:]
 
 
 def _summary(reply: str, turns: Sequence[Turn], modified: Sequence[str]) -> str:

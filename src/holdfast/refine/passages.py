@@ -49,7 +49,8 @@ def tool_text(tool: ToolCall) -> str:
 def exchange_passage(exchange: Exchange) -> Passage:
     """An exchange's own words; its keywords and files help to find it."""
     x = exchange
-    body = "\n".join(filter(None, (x.title, x.summary, *x.facts)))
+    facts = [fact for fact in x.facts if fact not in x.summary]
+    body = "\n\n".join(filter(None, (x.title, x.summary, *facts)))
     files = " ".join((*x.files_modified, *x.files_read))
     context = (
         f"{date_words(x.started)} {x.type.value} {' '.join(x.keywords)} {files} {x.details} "

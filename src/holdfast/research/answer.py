@@ -3,9 +3,9 @@
 Nothing is made up, because nothing is made: every sentence was said or recorded. Confidence
 says how much of the question the evidence covers, not whether the evidence is true:
 
-- high: one record covers at least 80% of the question's weight, and a second, from another
-  exchange, at least 60%.
-- medium: one record covers at least 60%.
+- high: the words of one record cover at least 80% of the question's weight, and those of a
+  second, from another exchange, at least 60%.
+- medium: the words of one record cover at least 60%.
 - low: something clears the relevance floor.
 - none: nothing does. Then we abstain, and name the nearest misses.
 """
@@ -20,17 +20,19 @@ from typing import NamedTuple
 
 from holdfast.language import cut, plain, sentences, squeeze, stem
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
+from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.recall.engine import recall
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
+from holdfast.refine import signals
 from holdfast.store.protocol import Reader
 
 MOST_CITATIONS = 4
 SENTENCE_LIMIT = 340
 EXCERPT_LIMIT = 240
 OLD_DAYS = 90
-_NEAR = 0.85
+_NEAR = 0.8
 _LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
 
@@ -55,7 +57,7 @@ def ask(
     if found.abstained:
         return _abstain(question, found, searched, session)
     weight = weigh(reader, bank, read_terms(question).words)
-    chosen = _choose(found.hits, weight)
+    chosen = _choose(reader, found.hits, weight)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
     )
@@ -63,7 +65,7 @@ def ask(
     return Answer(
         question=question,
         answer="\n".join(_line(item, number) for number, item in enumerate(chosen, start=1)),
-        confidence=_confidence(found),
+        confidence=_confidence(reader, found.hits),
         abstained=False,
         source=layers_used.pop().value if len(layers_used) == 1 else "combined",
         citations=citations,
@@ -99,11 +101,13 @@ def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...], sessio
     )
 
 
-def _choose(hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:
+def _choose(reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:
     """The best sentences of the best records, without saying the same thing twice."""
     # A tool call is evidence that something was done, seldom an answer.
     said = [hit for hit in hits if "\n→ " not in hit.text] or hits
-    ranked = sorted((_best_sentence(hit, weight) for hit in said), key=lambda item: -item.score)
+    asked = {hit.uri for hit in said if _is_request(reader, hit)}
+    found = [_best_sentence(hit, weight, hit.uri in asked) for hit in said]
+    ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[_Evidence] = []
     for item in ranked:
         if len(chosen) == MOST_CITATIONS or item.score < 0.5 * ranked[0].score:
@@ -113,20 +117,38 @@ def _choose(hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]
     return _later_first(chosen)
 
 
-def _best_sentence(hit: Hit, weight: Mapping[str, float]) -> _Evidence:
+def _is_request(reader: Reader, hit: Hit) -> bool:
+    """Whether a hit is a message in the user's place."""
+    if hit.kind != "turn":
+        return False
+    found = reader.find(hit.bank, "turn", hit.uri.rsplit("/", 1)[-1], limit=1)
+    return bool(found) and isinstance(found[0], Turn) and found[0].role is Role.USER
+
+
+def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool) -> _Evidence:
     """The sentence of a record that covers most of the question, with its neighbour if short."""
     told = [_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
-    said = [s for s in told if len(s) >= 8] or [squeeze(plain(hit.text))]
-    covers = [coverage(weight, sentence) for sentence in said]
-    best = max(range(len(said)), key=lambda n: (covers[n], -n))
+    whole = [s for s in told if len(s) >= 8 and not s.endswith("…")]
+    said = whole or told or [squeeze(plain(hit.text))]
+    worth = [coverage(weight, sentence) * _bearing(sentence, asked) for sentence in said]
+    best = max(range(len(said)), key=lambda n: (worth[n], -n))
     sentence = said[best]
     if len(sentence) < 90 and best + 1 < len(said):
         sentence = f"{sentence} {said[best + 1]}"
     covered = coverage(weight, sentence)
-    trusted = 1.1 if hit.trust is Trust.USER else 1.0
-    return _Evidence(
-        hit, cut(sentence, SENTENCE_LIMIT), covered, (0.6 * covered + 0.4 * hit.score) * trusted
-    )
+    score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
+    if hit.kind == "digest":
+        score *= 0.9  # it repeats what an exchange says nearer to the source
+    return _Evidence(hit, cut(sentence, SENTENCE_LIMIT), covered, score)
+
+
+def _bearing(sentence: str, asked: bool) -> float:
+    """How much a sentence can answer: a question does not, an order hardly, a decision does."""
+    if sentence.rstrip().endswith("?"):
+        return 0.5
+    if signals.decides(sentence):
+        return 1.1
+    return 0.8 if asked else 1.0
 
 
 def _same(one: str, other: str) -> bool:
@@ -135,13 +157,15 @@ def _same(one: str, other: str) -> bool:
 
 
 def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
-    """Among evidence of about the same worth the later stands first: it may revise the other."""
-    if not chosen:
+    """Among decisions of about the same worth the later stands first: it may revise the other."""
+    best = max((item.score for item in chosen), default=0.0)
+    decisions = [
+        item for item in chosen if item.score >= _NEAR * best and signals.decides(item.sentence)
+    ]
+    rest = [item for item in chosen if item not in decisions]
+    if len(decisions) < 2:
         return chosen
-    best = max(item.score for item in chosen)
-    near = [item for item in chosen if item.score >= _NEAR * best]
-    rest = [item for item in chosen if item.score < _NEAR * best]
-    return sorted(near, key=lambda item: item.hit.time, reverse=True) + rest
+    return sorted(decisions, key=lambda item: item.hit.time, reverse=True) + rest
 
 
 def _line(item: _Evidence, number: int) -> str:
@@ -149,13 +173,32 @@ def _line(item: _Evidence, number: int) -> str:
     return f"{day}{item.sentence} [{number}]"
 
 
-def _confidence(found: Recalled) -> Confidence:
-    covered = sorted((hit.why.get("coverage", 0.0), hit.uri) for hit in found.hits)[::-1]
-    best = covered[0][0]
-    second = covered[1][0] if len(covered) > 1 else 0.0
+def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
+    ranked = sorted(hits, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
+    best = ranked[0].why.get("coverage_alone", 0.0)
+    home = _exchange_of(reader, ranked[0])
+    others = [hit for hit in ranked[1:] if _exchange_of(reader, hit) not in (home, "")]
+    second = others[0].why.get("coverage_alone", 0.0) if others else 0.0
     if best >= 0.8 and second >= 0.6:
         return Confidence.HIGH
     return Confidence.MEDIUM if best >= 0.6 else Confidence.LOW
+
+
+def _exchange_of(reader: Reader, hit: Hit) -> str:
+    """What a hit stands in; "" for a digest, which only repeats what stands elsewhere."""
+    if hit.kind == "digest":
+        return ""
+    id = hit.uri.rsplit("/", 1)[-1]
+    found = reader.find(hit.bank, hit.kind, id, limit=1) if hit.kind == "turn" else []
+    turn = found[0] if found else None
+    if not isinstance(turn, Turn):
+        return id
+    inside = [
+        exchange.id
+        for exchange in reader.exchanges(turn.bank, turn.session)
+        if exchange.first_seq <= turn.seq <= exchange.last_seq
+    ]
+    return inside[0] if inside else id
 
 
 def _caveats(chosen: Sequence[_Evidence], now: str) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ class Reader(Protocol):
         ...
 
     def last_event(self, bank: str | None = None) -> str:
-        """The time of the latest turn, or ""."""
+        """The latest time at which a session ended, or ""."""
         ...
 
 
@@ -225,7 +225,7 @@ class Writer(Reader, Protocol):
         ...
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
-        """Store turns; of one that is there already only the result and the origin change.
+        """Store turns; of one that is there already only the tool's result and the origin change.
         Their sessions become stale."""
         ...
 

@@ -183,11 +183,12 @@ def check_a_tool_call_leads_to_its_turn(make_store: MakeStore) -> None:
         expect(store.knows_call(BANK, ""), False, "knows_call of no name")
 
 
-def check_the_last_event_is_the_latest_turn(make_store: MakeStore) -> None:
+def check_the_last_event_is_the_latest_end_of_a_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.last_event(), "", "last_event of an empty store")
         with store.transaction():
-            store.put_turns([a_turn(2), a_turn(1), a_turn(4, bank=OTHER)])
+            for seq, bank in ((2, BANK), (1, BANK), (4, OTHER)):
+                store.add_session(replace(a_session(bank), ended=a_turn(seq).time))
         expect(store.last_event(BANK), a_turn(2).time, "last_event(bank)")
         expect(store.last_event(), a_turn(4).time, "last_event()")
 

@@ -50,11 +50,11 @@ _PROGRESS = b'"type":"progress","data":{"type":"'
 _PROGRESS_WITHIN = 800
 
 _HOUSEKEEPING_TYPES = frozenset(
-    "agent-name api-request api-request-shape atis-latch attribution-snapshot content- "
-    "replacement continued-in cost-state derived-from file-history-delta file-history- "
-    "snapshot fork-context-ref frame-link last-prompt mode permission-mode pr-link progress "
-    "queue-operation relocated result started system tag task-summary tools-used worktree- "
-    "state".split()
+    "agent-name api-request api-request-shape atis-latch attribution-snapshot "
+    "content-replacement continued-in cost-state derived-from file-history-delta "
+    "file-history-snapshot fork-context-ref frame-link last-prompt mode permission-mode "
+    "pr-link progress queue-operation relocated result started system tag task-summary "
+    "tools-used worktree-state".split()
 )
 _TITLE_KEYS = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 _INJECTED_ATTACHMENTS = ("hook_", "async_hook_")

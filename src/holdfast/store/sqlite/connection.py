@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +16,12 @@ from pathlib import Path
 from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, StoreFullError
 
 BUSY_S = 30.0
+_RETRY_S = 0.01
 
 
-def open_database(path: Path) -> sqlite3.Connection:
-    """Open, making it if need be, a database that only its owner can read."""
+def open_database(path: Path, busy_s: float = BUSY_S) -> sqlite3.Connection:
+    """Open, making it if need be, a database that only its owner can read. Changes nothing in
+    one that is there."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
@@ -28,13 +31,25 @@ def open_database(path: Path) -> sqlite3.Connection:
             "Check its permissions, or choose another home with HOLDFAST_HOME.",
         ) from error
     with translated(path):
-        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
+        connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA cache_size = -16000")
         return connection
+
+
+def use_wal(connection: sqlite3.Connection, busy_s: float = BUSY_S) -> None:
+    """Let readers and a writer work at once. Unlike all else, this switch does not wait for a
+    lock by itself."""
+    give_up = time.monotonic() + busy_s
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(_RETRY_S)
 
 
 def make_private(path: Path) -> None:
@@ -43,8 +58,7 @@ def make_private(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
-        mode = path.stat().st_mode & 0o777
-        if mode & 0o077:
+        if path.is_file() and path.stat().st_mode & 0o077:
             path.chmod(0o600)
 
 
@@ -57,27 +71,37 @@ def translated(path: Path) -> Generator[None]:
         raise _translate(error, path) from error
 
 
+def _code(error: sqlite3.Error) -> int:
+    """The primary result code, without what extended codes add to it."""
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
+
+
 def _translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
-    text = str(error)
-    if "locked" in text or "busy" in text:
+    code = _code(error)
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(
-            f"The memory at {path} was held by another process for more than {BUSY_S:.0f} s.",
-            "Try again; `holdfast status` shows what is running. Nothing was lost.",
+            f"Another process holds the memory at {path} for too long.",
+            "Try again; `holdfast status` shows what is there. Nothing was lost.",
         )
-    if "full" in text:
+    if code == sqlite3.SQLITE_FULL:
         return StoreFullError(
             f"No room left on the disk of {path}.",
             "Free some space and run the same command again; it goes on where it stopped.",
         )
-    if "malformed" in text or "not a database" in text or "disk image" in text:
-        return StoreCorruptError(
-            f"{path} is damaged or not a Holdfast memory: {text}.",
-            "Move it aside and put back the newest file of the backups folder beside it; "
-            "then run `holdfast ingest`.",
-        )
-    if "readonly" in text or "unable to open" in text:
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return corrupt(path, str(error))
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
         return StoreError(
-            f"{path} cannot be opened for writing: {text}.",
+            f"{path} cannot be opened for writing: {error}.",
             "Check the permissions of the folder, or set HOLDFAST_HOME to another one.",
         )
-    return StoreError(f"The memory at {path} failed: {text}.", "Run `holdfast status`.")
+    return StoreError(f"The memory at {path} failed: {error}.", "Run `holdfast status`.")
+
+
+def corrupt(path: Path, why: str) -> StoreCorruptError:
+    """The error for a file that is damaged or not ours."""
+    return StoreCorruptError(
+        f"{path} is damaged or not a Holdfast memory: {why}.",
+        "Move it aside and put back the newest file of the backups folder beside it, if there "
+        "is one; then run `holdfast ingest`.",
+    )

@@ -11,8 +11,22 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from holdfast.errors import NewerSchemaError
-from holdfast.store.sqlite.connection import make_private
+from holdfast.errors import NewerSchemaError, StoreError
+from holdfast.store.sqlite.connection import corrupt, make_private
+
+# "HOLD": how we know our own files.
+APPLICATION_ID = 0x484F4C44
+
+
+def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
+    """Refuse a newer memory, and a database of some other program, before touching either."""
+    version = _version(connection)
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application == APPLICATION_ID and version > known:
+        raise NewerSchemaError(version, known)
+    holds = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != APPLICATION_ID and (holds or version):
+        raise corrupt(path, "it belongs to another program")
 
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[str, str]]) -> None:
@@ -39,10 +53,12 @@ def _apply(connection: sqlite3.Connection, version: int, script: str) -> None:
         if _version(connection) == version:
             for statement in _statements(script):
                 connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {version + 1}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -56,17 +72,24 @@ def _statements(script: str) -> list[str]:
             if part.strip() != ";":
                 statements.append(part)
             part = ""
-    return statements
+    # What is left is unfinished: let SQLite say so.
+    return [*statements, part.removesuffix(";")] if part.strip(" \n;") else statements
 
 
 def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     """Copy the database aside, readable by its owner alone."""
     folder = path.parent / "backups"
-    folder.mkdir(mode=0o700, exist_ok=True)
     number = 1
-    while (copy := folder / f"{path.stem}-schema{version}-{number}.db").exists():
-        number += 1
-    make_private(copy)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        while (copy := folder / f"{path.stem}-schema{version}-{number}.db").exists():
+            number += 1
+        make_private(copy)
+    except OSError as error:
+        raise StoreError(
+            f"No backup can be made in {folder}: {error.strerror or error}.",
+            "Make that folder writable; the memory is not changed without a backup.",
+        ) from error
     with closing(sqlite3.connect(copy)) as target:
         connection.backup(target)
     return copy

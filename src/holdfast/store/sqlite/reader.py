@@ -186,8 +186,8 @@ class SqliteReader:
                     f'SELECT {columns} FROM "{kind}" WHERE {where} AND id >= ? AND id < ? '
                     "ORDER BY id LIMIT ?",
                     *values,
-                    id,
-                    id + "\U0010ffff",
+                    _text(id),
+                    _text(id) + "\U0010ffff",
                     limit,
                 )
                 found += [make(row) for row in hits]
@@ -261,12 +261,16 @@ def _in_bank(bank: str | None) -> tuple[str, tuple[str, ...]]:
     return ("1", ()) if bank is None else ("bank = ?", (bank,))
 
 
+def _text(given: str) -> str:
+    """What SQLite can take: halves of characters occur in no stored text."""
+    return given.encode("utf-8", "replace").decode("utf-8")
+
+
 def _expression(bank: str | None, terms: Sequence[str], layers: Sequence[str]) -> str:
     """The full-text expression: any of the terms, within the bank and the layers."""
+    clean = [_text(term).replace("\x00", " ") for term in terms]
     quoted = [
-        '"' + term.replace('"', '""').replace("\x00", " ") + '"'
-        for term in terms
-        if any(c.isalnum() for c in term)
+        '"' + term.replace('"', '""') + '"' for term in clean if any(c.isalnum() for c in term)
     ]
     if not quoted:
         return ""

@@ -201,13 +201,14 @@ def passage_row(passage: Passage) -> Row:
 
 
 def bank_word(bank: str) -> str:
-    """How a bank is spelled inside the full-text index: one word that no text contains."""
-    return "zzbank" + "".join(c for c in bank.lower() if c.isalnum())
+    """How a bank is spelled inside the full-text index: one word that no text contains, and
+    that neither stemming nor folding can make equal to another."""
+    return f"zzbank{bank.encode('utf-8', 'surrogatepass').hex()}0"
 
 
 def layer_word(layer: str) -> str:
     """How a layer is spelled inside the full-text index."""
-    return f"zzlayer{layer}"
+    return f"zzlayer{layer.encode('utf-8', 'surrogatepass').hex()}0"
 
 
 def failure_of(row: Row) -> FailedLine:

@@ -137,6 +137,9 @@ CREATE TABLE curation (
     text TEXT NOT NULL,
     who TEXT NOT NULL
 ) STRICT;
+CREATE TRIGGER curation_keeps_its_numbers BEFORE INSERT ON curation
+    WHEN new.seq IN (SELECT seq FROM curation)
+    BEGIN SELECT RAISE(ABORT, 'the curation log is append-only'); END;
 CREATE TRIGGER curation_is_append_only BEFORE UPDATE ON curation
     BEGIN SELECT RAISE(ABORT, 'the curation log is append-only'); END;
 CREATE TRIGGER curation_is_kept BEFORE DELETE ON curation

@@ -15,8 +15,8 @@ from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.connection import open_database, translated
-from holdfast.store.sqlite.migrate import migrate
+from holdfast.store.sqlite.connection import BUSY_S, open_database, translated, use_wal
+from holdfast.store.sqlite.migrate import check_ours, migrate
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
 
@@ -26,12 +26,23 @@ _VARIABLES = 500
 class SqliteStore(SqliteReader):
     """One file. Any number of processes may have it open."""
 
-    def __init__(self, path: Path, migrations: Sequence[tuple[str, str]] = MIGRATIONS) -> None:
-        connection = open_database(path)
+    def __init__(
+        self,
+        path: Path,
+        migrations: Sequence[tuple[str, str]] = MIGRATIONS,
+        busy_s: float = BUSY_S,
+    ) -> None:
+        connection = open_database(path, busy_s)
         super().__init__(connection, path)
-        with translated(path):
-            migrate(connection, path, migrations)
         self._depth = 0
+        try:
+            with translated(path):
+                check_ours(connection, path, len(migrations))
+                use_wal(connection, busy_s)
+                migrate(connection, path, migrations)
+        except BaseException:
+            connection.close()
+            raise
 
     def close(self) -> None:
         self._connection.close()
@@ -103,24 +114,57 @@ class SqliteStore(SqliteReader):
         if source is None or source.bank == bank:
             return
         old = source.bank
-        moved = self._all("SELECT id FROM session WHERE bank = ? AND source = ?", old, id)
-        kept = rows.SESSION.removeprefix("bank, ")
-        for (session,) in moved:
-            self._run(
-                f"INSERT OR IGNORE INTO session (bank, {kept}) "
-                f"SELECT ?, {kept} FROM session WHERE bank = ? AND id = ?",
-                bank,
-                old,
-                session,
-            )
-            self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", bank, session)
-            for table in ("exchange", "digest", "passage", "stale"):
-                self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
-        self._run("UPDATE OR IGNORE turn SET bank = ? WHERE source = ?", bank, id)
-        self._run("DELETE FROM turn WHERE source = ? AND bank = ?", id, old)
-        for (session,) in moved:
-            self._run("DELETE FROM session WHERE bank = ? AND id = ?", old, session)
+        sessions = self._all(
+            "SELECT id FROM session WHERE bank = ? AND (source = ? "
+            "OR id IN (SELECT session FROM turn WHERE bank = ? AND source = ?)) ORDER BY id",
+            old,
+            id,
+            old,
+            id,
+        )
+        for (session,) in sessions:
+            self._rebank_session(id, session, old, bank)
         self._run("UPDATE source SET bank = ? WHERE id = ?", bank, id)
+
+    def _rebank_session(self, source: int, session: str, old: str, bank: str) -> None:
+        """Move what a source gave to a session; what other sources gave it stays."""
+        columns = rows.SESSION.removeprefix("bank, ")
+        self._run(
+            f"INSERT OR IGNORE INTO session (bank, {columns}) "
+            f"SELECT ?, {columns} FROM session WHERE bank = ? AND id = ?",
+            bank,
+            old,
+            session,
+        )
+        moving = self._all(
+            "SELECT id, seq FROM turn WHERE bank = ? AND session = ? AND source = ? ORDER BY seq",
+            old,
+            session,
+            source,
+        )
+        known = self.known_turns(bank, [turn for turn, _ in moving])
+        taken = {turn.seq for turn in self.turns(bank, session)}
+        for turn, seq in moving:
+            if turn in known:
+                self._run("DELETE FROM turn WHERE bank = ? AND id = ?", old, turn)
+                continue
+            place = seq if seq not in taken else max(taken) + 1
+            taken.add(place)
+            self._run(
+                "UPDATE turn SET bank = ?, seq = ? WHERE bank = ? AND id = ?",
+                bank,
+                place,
+                old,
+                turn,
+            )
+        for table in ("exchange", "digest", "passage", "stale"):
+            self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
+        left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
+        if left:
+            self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", old, session)
+        else:
+            self._run("DELETE FROM session WHERE bank = ? AND id = ?", old, session)
+        self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", bank, session)
 
     def restart_source(self, id: int) -> None:
         for table in ("ledger", "failure", "redaction"):
@@ -179,6 +223,7 @@ class SqliteStore(SqliteReader):
             f"INSERT INTO session ({rows.SESSION}) VALUES ({rows.marks(rows.SESSION)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
             "title = CASE excluded.title WHEN '' THEN title ELSE excluded.title END, "
+            "parent = CASE parent WHEN '' THEN excluded.parent ELSE parent END, "
             "subagent = CASE subagent WHEN '' THEN excluded.subagent ELSE subagent END, "
             "cwd = CASE cwd WHEN '' THEN excluded.cwd ELSE cwd END, "
             "branch = CASE branch WHEN '' THEN excluded.branch ELSE branch END, "
@@ -227,7 +272,7 @@ class SqliteStore(SqliteReader):
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
         turns = list(turns)
-        changeable = ("lines", "result", "ok", "duration_ms", "source", "line", "offset")
+        changeable = ("lines", "result", "ok", "duration_ms", "source", "line", "offset", "ref")
         self._run_many(
             f"INSERT INTO turn ({rows.TURN}) VALUES ({rows.marks(rows.TURN)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "

@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(screen: Screen, answer: Answer) -> None:
     for line in answer.answer.split("\n"):
         screen.wrap(screen.paint(line, "bold"), "", "  ")
-    screen.line()
+    if answer.citations:
+        screen.line()
     for citation in answer.citations:
         head = f"[{citation.number}] {citation.layer.value} · {day(citation.time)}"
         screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")

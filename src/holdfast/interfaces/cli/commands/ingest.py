@@ -78,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
     if account is not None:
         _print(screen, account)
     for path, (seen, new) in zip(repositories, commits, strict=True):
-        screen.line(f"{path}: {number(seen, 'commit')} in its log, {new:,} of them new.")
+        name = path.resolve().name
+        screen.line(f"{name}: {number(seen, 'commit')} in its log, {new:,} of them new.")
     if account is None and not repositories:
         screen.line("No transcripts there.")
     return 0

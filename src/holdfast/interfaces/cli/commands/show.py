@@ -105,7 +105,10 @@ def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
             for item in value:  # pyright: ignore[reportUnknownVariableType]
                 screen.wrap(f"- {item}", "    ", "      ")
         else:
-            screen.wrap(f"{name}: {value}", "  ", "    ")
+            first, _, more = f"{name}: {value}".partition("\n")
+            screen.wrap(first, "  ", "    ")
+            if more:
+                screen.wrap(more, "    ", "      ")
 
 
 def _raw_state(found: Trace) -> str:

@@ -1,0 +1,69 @@
+"""Limits a machine keeps: raising one is a visible change to this file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MOST_FILE_LINES = 400
+MOST_FUNCTION_LINES = 60
+
+# A function whose body is one table of small steps may be longer than it is complex.
+ALLOWED_BLIND = 0
+
+
+def python_files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def test_no_file_outgrows_its_limit() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in python_files("src", "tests", "bench", "examples")
+        if (lines := len(path.read_text("utf-8").splitlines())) > MOST_FILE_LINES
+    }
+    assert long == {}
+
+
+def test_no_function_outgrows_its_limit() -> None:
+    long: dict[str, int] = {}
+    for path in python_files("src", "tests", "bench", "examples"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+                lines = node.end_lineno - node.lineno + 1
+                if lines > MOST_FUNCTION_LINES:
+                    long[f"{path.relative_to(ROOT)}:{node.name}"] = lines
+    assert long == {}
+
+
+def test_no_handler_is_blind() -> None:
+    blind: list[str] = []
+    for path in python_files("src"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ExceptHandler):
+                name = node.type.id if isinstance(node.type, ast.Name) else ""
+                reraises = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+                if (node.type is None or name in ("Exception", "BaseException")) and not reraises:
+                    blind.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert len(blind) == ALLOWED_BLIND, blind
+
+
+def test_names_that_mean_nothing_are_not_used() -> None:
+    banned = ("Manager", "Service", "Helper", "Processor", "Impl")
+    found: list[str] = []
+    for path in python_files("src"):
+        assert path.stem not in ("utils", "common", "helpers", "misc"), path
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and (
+                node.name.endswith(banned) or node.name.startswith("Base")
+            ):
+                found.append(f"{path.relative_to(ROOT)}:{node.name}")
+    assert found == []
+
+
+def test_the_project_names_no_path_of_another_machine() -> None:
+    for path in python_files("src", "examples"):
+        text = path.read_text("utf-8")
+        assert "../shared" not in text and not re.search(r"(?<!~)/work/", text), path

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.query import Layer
+from holdfast.model.records import Exchange, Turn
+from holdfast.recall.relevance import coverage
+from holdfast.recall.terms import MOST_TERMS, read_terms
+from holdfast.recall.trace import RawState
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script, bug_hunt
+
+NOW = "2026-11-01T00:00:00.000Z"
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    """Two banks: one with a bug hunt and a naming rule, one with a secret plan."""
+    folder = tmp_path_factory.mktemp("recall")
+    script = bug_hunt()
+    script.user("From now on always name the columns after their unit, like height_m.")
+    script.assistant("Noted: every column carries its unit, e.g. `height_m` and parseHTTPRequest.")
+    script.write(folder / "p")
+    other = Script("88888888-0000-4000-8000-000000000001", cwd="/home/dev/other")
+    other.user("The retry wrapper of the other project uses exponential backoff")
+    other.assistant("Yes, with a timeout of nine seconds and a jitter.")
+    other.write(folder / "p")
+    settings = Settings(home=folder / "home", claude_dir=folder)
+    with Holdfast(settings, now=lambda: NOW) as opened:
+        opened.ingest(opened.find([folder / "p"]))
+        yield opened
+
+
+def test_the_best_hit_says_what_was_asked_for(memory: Holdfast) -> None:
+    found = memory.recall("why did the import load rows twice", bank="proj")
+    assert not found.abstained
+    assert any("retry wrapper" in hit.text for hit in found.hits[:3])
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True) and 0 < scores[-1] <= scores[0] <= 1
+
+
+def test_every_hit_opens_its_raw_line(memory: Holdfast) -> None:
+    for hit in memory.recall("retry wrapper timeout", bank="all").hits:
+        trace = memory.show(hit.uri)
+        assert trace.raw is not None and trace.raw.state is RawState.PRESENT
+        assert (trace.raw.path, trace.raw.line) == (hit.source.path, hit.source.line)
+        assert hit.source.id in trace.raw.text
+
+
+def test_one_bank_never_shows_another(memory: Holdfast) -> None:
+    ours = memory.recall("retry wrapper exponential backoff jitter", bank="proj")
+    theirs = memory.recall("retry wrapper exponential backoff jitter", bank="other")
+    both = memory.recall("retry wrapper exponential backoff jitter", bank="all")
+    assert all("other project" not in hit.text for hit in (*ours.hits, *ours.misses))
+    assert any("other project" in hit.text for hit in theirs.hits)
+    assert {hit.bank for hit in both.hits} >= {theirs.hits[0].bank}
+
+
+def test_it_abstains_and_names_the_nearest(memory: Holdfast) -> None:
+    found = memory.recall("kubernetes ingress controller certificate for the import", bank="proj")
+    assert found.abstained and found.hits == () and found.misses
+
+
+def test_a_question_about_nothing_known_has_not_even_a_near_miss(memory: Holdfast) -> None:
+    found = memory.recall("zymurgy", bank="proj")
+    assert found.abstained and found.misses == ()
+
+
+@pytest.mark.parametrize("layer", [Layer.TRANSCRIPTS, Layer.OBSERVATIONS, Layer.SUMMARIES])
+def test_a_layer_is_a_wall(memory: Holdfast, layer: Layer) -> None:
+    found = memory.recall("nightly import retry wrapper", bank="proj", layers=[layer])
+    assert found.hits and {hit.layer for hit in found.hits} == {layer}
+
+
+def test_names_of_code_are_found_by_their_parts_and_whole(memory: Holdfast) -> None:
+    for query in ("parse http request", "parseHTTPRequest", "height_m", "src/importer.py"):
+        assert not memory.recall(query, bank="proj").abstained, query
+
+
+def test_a_bank_that_is_not_there_is_named_in_the_error(memory: Holdfast) -> None:
+    with pytest.raises(NotFoundError, match="no bank 'atlantis'") as caught:
+        memory.recall("x", bank="atlantis")
+    assert "proj" in caught.value.remedy
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=200))
+def test_any_query_is_only_words(memory: Holdfast, query: str) -> None:
+    memory.recall(query, bank="all")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"', "'", "((", ")", "*", "a*", "NEAR(a b)", "a AND", "OR", "NOT x", "col:x", "^a", "a + b",
+        "{body} : x", "-x", '"unclosed', "🙂", "日本語の質問", "'; DROP TABLE turn; --", "\x00",
+        "%", "_", "\\", "a" * 5000, "word " * 20_000, "retry \ud800 wrapper",
+    ],
+)  # fmt: skip
+def test_awkward_queries_are_safe(memory: Holdfast, query: str) -> None:
+    memory.recall(query, bank="all")
+    memory.ask(query, bank="all")
+
+
+def test_a_pasted_text_is_cut_to_what_it_is_about() -> None:
+    text = " ".join(f"filler{n}" for n in range(5000)) + " importer importer importer"
+    terms = read_terms(text)
+    assert len(terms.words) == MOST_TERMS and "importer" in terms.words
+
+
+def test_question_words_and_small_words_do_not_count() -> None:
+    assert read_terms("What did we decide about the cache?").words == ("cache",)
+    assert read_terms("why?").words == ("why",)
+
+
+@given(st.dictionaries(st.sampled_from(["cach", "retri", "row"]), st.floats(0.1, 9)), st.text())
+def test_coverage_is_a_share(weight: dict[str, float], text: str) -> None:
+    assert 0.0 <= coverage(weight, text) <= 1.0
+    assert coverage(weight, text + " caching retries rows") == pytest.approx(1.0 * bool(weight))
+
+
+def test_show_walks_from_the_digest_down_to_the_line(memory: Holdfast) -> None:
+    (digest,) = memory.recall("nightly import", bank="proj", layers=[Layer.SUMMARIES]).hits
+    top = memory.show(digest.uri)
+    exchanges = [record for record in top.below if isinstance(record, Exchange)]
+    assert len(exchanges) == 2
+    middle = memory.show(f"exchange/{exchanges[0].id}")
+    turns = [record for record in middle.below if isinstance(record, Turn)]
+    assert len(turns) == exchanges[0].last_seq - exchanges[0].first_seq + 1
+    bottom = memory.show(turns[0].id[:9])
+    assert bottom.above[0].endswith(exchanges[0].id)
+    assert bottom.raw is not None and turns[0].text[:30] in bottom.raw.text
+
+
+def test_show_says_when_the_raw_line_is_gone_or_changed(tmp_path: Path) -> None:
+    path = bug_hunt().write(tmp_path / "p")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(settings, now=lambda: NOW) as opened:
+        opened.ingest(opened.find([tmp_path / "p"]))
+        uri = opened.recall("retry wrapper", bank="all").hits[0].uri
+        path.write_bytes(b"x" * path.stat().st_size)
+        changed = opened.show(uri).raw
+        path.unlink()
+        gone = opened.show(uri).raw
+        assert changed is not None and changed.state is RawState.CHANGED and not changed.text
+        assert gone is not None and gone.state is RawState.GONE
+        assert opened.ask("what did the retry wrapper do", bank="all").citations
+
+
+def test_show_explains_a_name_that_is_none_or_that_is_two(memory: Holdfast) -> None:
+    with pytest.raises(InputError, match="not the name of a record"):
+        memory.show("two words")
+    with pytest.raises(NotFoundError, match="no record"):
+        memory.show("holdfast://turn/ffffffffffffffff")
+    digits = "0123456789abcdef"
+    ids = [hit.uri.rsplit("/", 1)[-1] for hit in memory.recall("retry import", bank="all").hits]
+    shared = next(d for d in digits if sum(id.startswith(d) for id in ids) > 1)
+    with pytest.raises(NotFoundError, match="Several records"):
+        memory.show(shared)

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
+from holdfast.store.sqlite.connection import open_database, translated
+from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate
+from holdfast.store.sqlite.schema import MIGRATIONS
+from holdfast.store.sqlite.store import SqliteStore
+
+ONE = ("one", "CREATE TABLE log (step TEXT); INSERT INTO log VALUES ('one; or more');")
+TWO = (
+    "two",
+    """
+    -- A comment; with a semicolon.
+    CREATE TABLE two (x);
+    CREATE TRIGGER two_added AFTER INSERT ON two BEGIN
+        INSERT INTO log VALUES ('trigger'); INSERT INTO log VALUES ('again');
+    END;
+    INSERT INTO log VALUES ('two');
+    """,
+)
+THREE = ("three", "INSERT INTO two VALUES (1); INSERT INTO log VALUES ('three')")
+BROKEN = ("broken", "INSERT INTO log VALUES ('lost'); CREATE TABLE x (y); SELECT * FROM nowhere;")
+
+
+def version_and_log(path: Path) -> tuple[int, list[str]]:
+    with closing(sqlite3.connect(path)) as raw:
+        (version,) = raw.execute("PRAGMA user_version").fetchone()
+        return version, [step for (step,) in raw.execute("SELECT step FROM log ORDER BY rowid")]
+
+
+def backups_of(path: Path) -> list[Path]:
+    return sorted((path.parent / "backups").glob("*.db"))
+
+
+def test_a_fresh_database_takes_every_step_and_needs_no_backup(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    assert version_and_log(path) == (1, ["one; or more"])
+    assert not (tmp_path / "backups").exists()
+
+
+def test_a_database_is_copied_aside_before_each_step(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    SqliteStore(path, [ONE, TWO, THREE]).close()
+    done = (3, ["one; or more", "two", "trigger", "again", "three"])
+    assert version_and_log(path) == done
+    copies = backups_of(path)
+    assert [copy.name for copy in copies] == ["memory-schema1-1.db", "memory-schema2-1.db"]
+    assert [copy.stat().st_mode & 0o777 for copy in copies] == [0o600, 0o600]
+    assert (tmp_path / "backups").stat().st_mode & 0o777 == 0o700
+    assert version_and_log(copies[0]) == (1, ["one; or more"])
+    assert version_and_log(copies[1]) == (2, ["one; or more", "two"])
+
+
+def test_a_database_that_is_up_to_date_is_not_copied(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    for _ in range(2):
+        SqliteStore(path).close()
+    assert not (tmp_path / "backups").exists()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    with pytest.raises(StoreError, match="nowhere"):
+        SqliteStore(path, [ONE, BROKEN])
+    assert version_and_log(path) == (1, ["one; or more"])
+    with closing(sqlite3.connect(path)) as raw:
+        tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master")]
+    assert tables == ["log"]
+    SqliteStore(path, [ONE, TWO]).close()
+    assert version_and_log(path) == (2, ["one; or more", "two"])
+
+
+def test_a_later_step_that_fails_keeps_the_earlier_ones(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with pytest.raises(StoreError, match="nowhere"):
+        SqliteStore(path, [ONE, TWO, BROKEN])
+    assert version_and_log(path) == (2, ["one; or more", "two"])
+
+
+def test_backups_of_the_same_schema_do_not_replace_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    for _ in range(3):
+        with pytest.raises(StoreError):
+            SqliteStore(path, [ONE, BROKEN])
+    assert len(backups_of(path)) == 3
+
+
+def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA user_version = 99")
+    content = path.read_bytes()
+    with pytest.raises(NewerSchemaError) as caught:
+        SqliteStore(path)
+    assert (caught.value.found, caught.value.known) == (99, len(MIGRATIONS))
+    assert "Upgrade" in caught.value.remedy
+    assert path.read_bytes() == content
+    assert not (tmp_path / "backups").exists()
+
+
+def test_a_newer_database_with_another_journal_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("CREATE TABLE future (x)")
+        raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        raw.execute("PRAGMA user_version = 99")
+    content = path.read_bytes()
+    with pytest.raises(NewerSchemaError):
+        SqliteStore(path)
+    assert path.read_bytes() == content
+
+
+def test_a_disk_that_fills_up_in_a_step_is_said_to_be_full(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(open_database(path)) as connection:
+        migrate(connection, path, [ONE])
+        connection.execute("PRAGMA max_page_count = 20")
+        big = ("big", "INSERT INTO log VALUES ('half'); INSERT INTO log VALUES (zeroblob(500000));")
+        with pytest.raises(StoreFullError), translated(path):
+            migrate(connection, path, [ONE, big])
+        assert not connection.in_transaction
+    assert version_and_log(path) == (1, ["one; or more"])
+
+
+def test_a_backup_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    (tmp_path / "backups").write_text("not a folder")
+    with pytest.raises(StoreError) as caught:
+        SqliteStore(path, [ONE, TWO])
+    assert caught.value.remedy
+    assert version_and_log(path) == (1, ["one; or more"])
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TABLE last (x) -- no semicolon",
+        "CREATE TRIGGER last AFTER INSERT ON log BEGIN SELECT 1;",
+        "INSERT INTO log VALUES ('open",
+    ],
+)
+def test_a_step_is_taken_to_its_last_word_or_not_at_all(script: str, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    try:
+        SqliteStore(path, [ONE, ("last", script)]).close()
+    except StoreError:
+        return
+    with closing(sqlite3.connect(path)) as raw:
+        tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master")]
+    assert "last" in tables

@@ -1,0 +1,173 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.language import STOPWORDS, cut, headings, plain, sentences, squeeze, stem, words
+
+MARKDOWN = """# Title
+
+Some **bold** and *light* text with a [link](https://x.org) and `code`.
+
+```python
+x = 1  # not prose.
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+- [x] first thing. Second thing.
+- other <b>thing</b>
+"""
+
+
+def test_markdown_becomes_plain_lines() -> None:
+    text = plain(MARKDOWN)
+
+    assert "Some bold and light text with a link and `code`." in text
+    assert "not prose" not in text
+    assert "| 1 |" not in text
+    assert "- other thing" in text
+
+
+def test_an_unclosed_fence_swallows_the_rest_and_a_closed_one_does_not() -> None:
+    assert squeeze(plain("before\n```\ncode\n")) == "before"
+    assert squeeze(plain("before\n~~~\ncode\n~~~\nafter")) == "before after"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a * b * c",
+        "2 ** 3 ** 4",
+        "snake_case_name",
+        pytest.param(
+            "if a<b and c>d", marks=pytest.mark.xfail(strict=True, reason="taken for a tag")
+        ),
+    ],
+)
+def test_signs_that_are_no_markdown_stay(text: str) -> None:
+    assert plain(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four… Five", ["One.", "Two!", "Three?", "Four…", "Five"]),
+        ("Use e.g. Redis here. Then go.", ["Use e.g. Redis here.", "Then go."]),
+        ("Version 1.2.3 is out. Get it.", ["Version 1.2.3 is out.", "Get it."]),
+        ("See main.py now.", ["See main.py now."]),
+        ("One line\nof a paragraph.\n\nAnother.", ["One line of a paragraph.", "Another."]),
+        ("# Heading\nBody.", ["Body."]),
+        ("Steps:\n1. First\n2. Second", ["Steps:", "First", "Second"]),
+        ("- [ ] open task\n* done", ["open task", "done"]),
+        ("第一句。第二句！", ["第一句。", "第二句！"]),
+        ("Привет. Как дела?", ["Привет.", "Как дела?"]),
+        ("He said (so.) Then left.", ["He said (so.", "Then left."]),
+        ("---\n===", []),
+        ("", []),
+    ],
+)
+def test_sentences_are_found_in_prose_and_lists(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=200))
+def test_sentences_are_never_empty_and_have_no_line_breaks(text: str) -> None:
+    for sentence in sentences(text):
+        assert sentence.strip() == sentence != ""
+        assert "\n" not in sentence
+
+
+@settings(max_examples=100)
+@given(st.lists(st.from_regex(r"[A-Z][a-z]{1,8}( [a-z]{1,8}){0,4}[.!?]", fullmatch=True)))
+def test_sentences_of_plain_prose_join_to_the_prose(parts: list[str]) -> None:
+    prose = " ".join(parts)
+
+    assert " ".join(sentences(prose)) == prose
+
+
+def test_headings_are_found_outside_of_code() -> None:
+    assert headings("# One\n```\n# not\n```\n## **Two** ##\n#hash\ntext") == ["One", "Two"]
+
+
+@settings(max_examples=100)
+@given(text=st.text(max_size=200), limit=st.integers(1, 80))
+def test_a_cut_text_is_short_and_says_that_something_is_missing(text: str, limit: int) -> None:
+    whole = squeeze(text)
+    short = cut(text, limit)
+
+    assert len(short) <= limit
+    if len(whole) <= limit:
+        assert short == whole
+    else:
+        assert short.endswith("…")
+        assert whole.startswith(short.removesuffix("…"))
+
+
+def test_a_cut_falls_between_words() -> None:
+    assert cut("The quick brown fox jumps", 18) == "The quick brown…"
+    assert cut("The quick, brown", 12) == "The quick…"
+    assert cut("x" * 50, 10) == "x" * 9 + "…"
+    assert cut("  a \n b  ", 10) == "a b"
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        "cache caches cached caching",
+        "test tests tested testing",
+        "query queries queried",
+        "connect connects connected connecting connection connections",
+        "run runs running",
+        "file files",
+        "parse parses parsed parsing",
+        "retry retries retried",
+        "deploy deploys deployed deploying deployment deployments",
+    ],
+)
+def test_the_forms_of_a_word_have_one_stem(family: str) -> None:
+    assert len({stem(word) for word in family.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("cache", "case"), ("test", "text"), ("class", "clas"), ("port", "post"), ("bus", "but")],
+)
+def test_different_words_keep_different_stems(one: str, other: str) -> None:
+    assert stem(one) != stem(other)
+
+
+@settings(max_examples=100)
+@given(st.from_regex(r"[a-zà-ÿ]{1,20}", fullmatch=True))
+def test_a_stem_is_never_empty_nor_longer_than_its_word(word: str) -> None:
+    assert 0 < len(stem(word)) <= len(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("read_lines and kebab-case", ["read", "lines", "and", "kebab", "case"]),
+        ("Don't SHOUT", ["don't", "shout"]),
+        ("src/a.py:12", ["src", "a", "py", "12"]),
+        ("Größe 中文", ["größe", "中文"]),
+        ("", []),
+    ],
+)
+def test_words_fall_apart_at_their_signs(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=100))
+def test_words_of_the_words_are_the_words(text: str) -> None:
+    found = words(text)
+
+    assert all(found)
+    assert words(" ".join(found)) == found
+
+
+def test_stopwords_are_in_lower_case() -> None:
+    assert all(word == word.lower() for word in STOPWORDS)
+    assert "the" in STOPWORDS and "cache" not in STOPWORDS

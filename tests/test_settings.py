@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import SettingsError
+from holdfast.settings import FILE_NAME, Settings, load_settings
+
+
+def write(home: Path, text: str) -> dict[str, str]:
+    home.mkdir(exist_ok=True)
+    (home / FILE_NAME).write_text(text, "utf-8")
+    return {"HOLDFAST_HOME": str(home)}
+
+
+def test_without_environment_and_file_the_defaults_hold(tmp_path: Path) -> None:
+    settings = load_settings({"HOME": str(tmp_path)})
+
+    assert settings == Settings(home=tmp_path / ".holdfast", claude_dir=tmp_path / ".claude")
+    assert settings.database == tmp_path / ".holdfast" / "memory.db"
+
+
+def test_the_environment_names_the_folders(tmp_path: Path) -> None:
+    environment = {
+        "HOME": str(tmp_path),
+        "HOLDFAST_HOME": str(tmp_path / "memory"),
+        "CLAUDE_CONFIG_DIR": str(tmp_path / "claude"),
+    }
+
+    settings = load_settings(environment)
+
+    assert (settings.home, settings.claude_dir) == (tmp_path / "memory", tmp_path / "claude")
+
+
+def test_an_empty_variable_is_as_good_as_none(tmp_path: Path) -> None:
+    environment = write(tmp_path / "h", 'bank = "filed"') | {"HOLDFAST_BANK": "", "HOME": ""}
+
+    assert load_settings(environment).bank == "filed"
+
+
+def test_the_process_environment_is_read_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_BANK", "mine")
+
+    assert (load_settings().home, load_settings().bank) == (tmp_path, "mine")
+
+
+def test_the_environment_beats_the_file_and_the_file_beats_the_default(tmp_path: Path) -> None:
+    environment = write(tmp_path / "h", 'bank = "filed"')
+
+    assert load_settings({"HOLDFAST_HOME": str(tmp_path / "empty")}).bank == ""
+    assert load_settings(environment).bank == "filed"
+    assert load_settings(environment | {"HOLDFAST_BANK": "named"}).bank == "named"
+
+
+def test_every_setting_of_the_file_is_read(tmp_path: Path) -> None:
+    environment = write(
+        tmp_path / "h",
+        """
+        [banks]
+        "/home/dev/work/*" = "work"
+        [redact.patterns]
+        customer = 'CUST-\\d+'
+        [exclude]
+        tools = ["mcp__mail__*"]
+        paths = ["secrets/*", "*.pem"]
+        projects = ["/home/dev/private"]
+        """,
+    )
+
+    settings = load_settings(environment)
+
+    assert settings.banks == (("/home/dev/work/*", "work"),)
+    assert settings.redact_patterns == (("customer", r"CUST-\d+"),)
+    assert settings.exclude_tools == ("mcp__mail__*",)
+    assert settings.exclude_paths == ("secrets/*", "*.pem")
+    assert settings.exclude_projects == ("/home/dev/private",)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint", "remedy"),
+    [
+        ('bnak = "x"', "'bnak'", "bank"),
+        ("[exclude]\ntool = []", "'exclude.tool'", "exclude.tools"),
+        ("[redact]\npattern = {}", "'redact.pattern'", "redact.patterns"),
+        ("bank = 5", "bank must be a string", ""),
+        ('exclude = "all"', "exclude must be a table", ""),
+        ("redact = []", "redact must be a table", ""),
+        ('[exclude]\ntools = "Bash"', "exclude.tools must be a list of strings", ""),
+        ("[exclude]\npaths = [1]", "exclude.paths must be a list of strings", ""),
+        ("[redact.patterns]\na = 5", "redact.patterns must be a table of strings", ""),
+        ("banks = []", "banks must be a table of strings", ""),
+        ("[redact.patterns]\na = '('", "redact.patterns.a is not a regular expression", ""),
+        ("bank = ", "cannot be read", ""),
+        ("bank = 1\nbank = 2", "cannot be read", ""),
+    ],
+)
+def test_a_wrong_setting_is_an_error_that_names_it_and_the_remedy(
+    tmp_path: Path, text: str, complaint: str, remedy: str
+) -> None:
+    environment = write(tmp_path / "h", text)
+
+    with pytest.raises(SettingsError) as caught:
+        load_settings(environment)
+
+    assert str(tmp_path / "h" / FILE_NAME) in caught.value.message
+    assert complaint in caught.value.message
+    assert caught.value.remedy and remedy in caught.value.remedy
+
+
+def test_a_file_that_is_not_text_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"bank = '\xff\xfe'")
+
+    with pytest.raises(SettingsError, match="cannot be read") as caught:
+        load_settings({"HOLDFAST_HOME": str(tmp_path)})
+
+    assert caught.value.remedy
+
+
+def test_a_file_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).mkdir()
+
+    with pytest.raises(SettingsError, match="cannot be read") as caught:
+        load_settings({"HOLDFAST_HOME": str(tmp_path)})
+
+    assert caught.value.remedy
