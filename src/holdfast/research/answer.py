@@ -153,7 +153,7 @@ def _bearing(sentence: str, asked: bool) -> float:
 
 def _same(one: str, other: str) -> bool:
     ours, theirs = ({stem(w) for w in s.lower().split()} for s in (one, other))
-    return len(ours & theirs) >= 0.6 * min(len(ours), len(theirs))
+    return len(ours & theirs) >= 0.8 * min(len(ours), len(theirs))
 
 
 def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
