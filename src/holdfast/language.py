@@ -16,7 +16,7 @@ _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _LIGHT_EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
-_TAG = re.compile(r"</?[a-z][a-z0-9_-]*(?:\s[^<>]*)?>")
+_TAG = re.compile(r"</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
 _ABBREVIATION = re.compile(

@@ -137,9 +137,6 @@ def test_an_interruption_is_kept_as_a_sign_of_how_it_ended() -> None:
     assert read_prompt(f"{INTERRUPTED} for tool use]").skip is None
 
 
-@pytest.mark.xfail(
-    strict=True, reason="only the first 200 characters are searched for an opening tag"
-)
 def test_an_own_brief_cut_off_far_down_is_still_taken_out() -> None:
     text = "word " * 100 + "<holdfast-brief>what we knew"
 

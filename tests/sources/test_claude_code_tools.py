@@ -231,7 +231,8 @@ def test_a_refusal_keeps_what_the_person_said() -> None:
     found = result(text, error=True)
 
     assert (found.ok, found.result) == (False, "rejected by the user: use tabs")
-    assert result("Denied", error=True, toolDenialKind="x").result == "rejected by the user"
+    assert result("No", error=True, toolDenialKind="user-rejected").result == "rejected by the user"
+    assert result("No", error=True, toolDenialKind="hook").result == "No"
 
 
 def test_a_persons_answer_to_a_question_is_kept() -> None:

@@ -52,7 +52,12 @@ def test_a_subfolder_is_its_repositorys(tmp_path: Path) -> None:
 
     assert found == identify(str(top))
     assert (found.name, found.root, found.exists) == ("proj", str(top), True)
-    assert [alias.partition(":")[0] for alias in found.aliases] == ["root", "gitdir", "folder"]
+    assert [alias.partition(":")[0] for alias in found.aliases] == [
+        "root",
+        "gitdir",
+        "folder",
+        "path",
+    ]
 
 
 def test_a_worktree_shares_the_bank_of_its_repository(tmp_path: Path) -> None:
@@ -158,7 +163,6 @@ def test_a_repository_keeps_its_bank_when_it_gets_its_first_commit(tmp_path: Pat
     store.close()
 
 
-@pytest.mark.xfail(strict=True, reason="a path's alias is not looked for once git is there")
 def test_a_folder_keeps_its_bank_when_it_becomes_a_repository(tmp_path: Path) -> None:
     folder = tmp_path / "proj"
     folder.mkdir()
@@ -280,7 +284,6 @@ def test_without_origin_another_remote_tells(tmp_path: Path) -> None:
     assert identify(str(top)).aliases[0] == "remote:github.com/me/repo"
 
 
-@pytest.mark.xfail(strict=True, reason="the name of a remote is cut at its first dot")
 def test_a_remote_with_a_dot_in_its_name_tells_too(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     git(top, "remote", "add", "my.fork", "git@github.com:me/repo.git")
@@ -288,7 +291,6 @@ def test_a_remote_with_a_dot_in_its_name_tells_too(tmp_path: Path) -> None:
     assert identify(str(top)).aliases[0] == "remote:github.com/me/repo"
 
 
-@pytest.mark.xfail(strict=True, reason="a relative remote is not told from where it is relative to")
 def test_two_projects_with_a_relative_remote_are_not_one(tmp_path: Path) -> None:
     one = make_repository(tmp_path / "a" / "proj", "one", remote="../upstream.git")
     two = make_repository(tmp_path / "b" / "other", "two", remote="../upstream.git")

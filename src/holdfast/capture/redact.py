@@ -85,6 +85,10 @@ class Redactor:
         taken: Counter[str] = Counter()
         for rule in rules:
             text = self._apply(rule, text, taken)
+        if taken:
+            # A key that stood right behind another has a clear start only now.
+            for rule in rules:
+                text = self._apply(rule, text, taken)
         if named:
             text = _cut_assignments(text, taken)
         return Redacted(text, dict(taken) if taken else _NOTHING)
@@ -105,8 +109,12 @@ class Redactor:
 
 
 def _cut_assignments(text: str, taken: Counter[str]) -> str:
-    for start, stop in sorted(set(assignments(text, text.lower())), reverse=True):
-        if _ALREADY not in text[start:stop]:
-            text = f"{text[:start]}{mark('secret')}{text[stop:]}"
+    """Take the values out from left to right; one that lies in another goes with it."""
+    parts: list[str] = []
+    done = 0
+    for start, stop in sorted(set(assignments(text, text.lower())), key=lambda s: (s[0], -s[1])):
+        if start >= done and _ALREADY not in text[start:stop]:
+            parts += [text[done:start], mark("secret")]
+            done = stop
             taken["secret"] += 1
-    return text
+    return "".join([*parts, text[done:]]) if parts else text

@@ -33,8 +33,15 @@ def mark(kind: str) -> str:
     return f"[redacted:{kind}]"
 
 
+# A key starts where no ASCII letter, digit or underscore precedes it, or right after an
+# escaped line break, as in JSON. `\\b` would let keys pass that follow a letter of any script.
+_START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
+_END = r"(?![A-Za-z0-9_])"
+
+
 def _key(kind: str, anchors: str, pattern: str) -> SecretRule:
-    return SecretRule(kind, tuple(anchors.split()), re.compile(pattern))
+    bounded = re.sub(r"\\b\Z", lambda _: _END, pattern).replace(r"\b", _START, 1)
+    return SecretRule(kind, tuple(anchors.split()), re.compile(bounded))
 
 
 KEY_FORMATS: tuple[SecretRule, ...] = (
@@ -51,8 +58,8 @@ KEY_FORMATS: tuple[SecretRule, ...] = (
     ),
     _key(
         "stripe-key",
-        "_live_ _test_ whsec_",
-        r"\b(?:[srp]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})",
+        "_live_ _test_",
+        r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}",
     ),
     _key("google-key", "AIza", r"\bAIza[0-9A-Za-z_-]{30,}"),
     _key("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}"),
@@ -69,7 +76,9 @@ KEY_FORMATS: tuple[SecretRule, ...] = (
 
 # Formats whose anchor is broken by a dot, a colon or a slash.
 DOTTED_FORMATS: tuple[SecretRule, ...] = (
-    _key("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    _key(
+        "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/\w+/\w+/[A-Za-z0-9]{15,}"
+    ),
     _key("google-token", "ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
     _key("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     _key("vault-token", "hvs. hvb.", r"\bhv[sb]\.[A-Za-z0-9_-]{20,}"),
@@ -84,11 +93,13 @@ _NAMES = tuple(
 
 # Values that stand for a secret without being one.
 _PLACEHOLDER = re.compile(
-    r"(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\{.*\}|\[.*\]|\$.*|%.*%|your.*|my.*|some.*|change.?me.*"
-    r"|example.*|placeholder.*|dummy.*|fake.*|redacted.*|todo.*|none|null|undefined|true|false"
-    r"|string|str|text|int|number|bool|boolean|any|object|bytes|optional|required|hidden"
-    r"|pass(?:word|wd)?|pwd|secret|token|key|value|default|empty|process\.env.*|os\.environ.*"
-    r"|env\..*|secrets\..*|self\..*|this\..*|config\..*|settings\..*|import.*|await|new|return)$"
+    r"(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\{.*\}|\[.*\]|\$\{?(?-i:[A-Z_][A-Z0-9_]*)\}?|\$\(.*|%.*%"
+    r"|(?:your|my|some)[-_ ]?(?:own[-_ ])?(?:api|app|secret|token|key|pass|access|auth|client|db).*"
+    r"|change.?me.*|example.*|placeholder.*|dummy.*|fake.*|redacted.*|todo.*|none|null|undefined"
+    r"|true|false|string|str|text|int|number|bool|boolean|any|object|bytes|optional|required"
+    r"|hidden|pass(?:word|wd)?|pwd|secret|token|key|value|default|empty|process\.env.*"
+    r"|os\.environ.*|env\..*|secrets\..*|self\..*|this\..*|config\..*|settings\..*|await|new"
+    r"|return)$"
 )
 _WORDY = re.compile(r"^[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*[-_.:/]?$")
 
@@ -147,6 +158,7 @@ def _keep_head(kind: str) -> Replace:
 
 
 ALWAYS: tuple[SecretRule, ...] = (
+    _key("stripe-key", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{20,}"),
     SecretRule(
         "private-key",
         ("-----begin",),
@@ -244,7 +256,7 @@ def assignments(text: str, low: str) -> list[tuple[int, int]]:
 NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn", "sig=", "auth=")
 
 # Every key format has a run of at least this many of these characters.
-_RUN = 18
+_RUN = 15
 _RUN_MAP = b"a" * _RUN
 _RUN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _IS_RUN = bytes(ord("a") if byte in _RUN_BYTES else ord(" ") for byte in range(256))
@@ -264,4 +276,12 @@ def long_runs(text: str) -> str:
 def has_sign(text: str) -> bool:
     """Whether a text has any of the signs without which no rule can match a text that has no
     long run either."""
-    return ":" in text or "=" in text or "--" in text or "<" in text or "earer" in text
+    return (
+        ":" in text
+        or "=" in text
+        or "--" in text
+        or "<" in text
+        or "earer" in text
+        or "EARER" in text
+        or "whsec_" in text
+    )

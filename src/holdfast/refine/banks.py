@@ -85,7 +85,7 @@ def known_bank(reader: Reader, project: Project) -> str | None:
 
 def _another_repository(reader: Reader, bank: str, alias: str, project: Project) -> bool:
     """Whether a folder now holds a repository with another history than the bank's."""
-    if not alias.startswith(("gitdir:", "folder:")):
+    if not alias.startswith(("gitdir:", "folder:", "path:")):
         return False
     ours = {a for a in project.aliases if a.startswith("root:")}
     known = reader.bank(bank)

@@ -143,7 +143,10 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
             continue
         reading = reader.read(record, file)
         if reading.fate is Fate.CAPTURED:
-            _meet_session(done.sessions, reading, record, file, redactor)
+            if reading.title:
+                title = _redact_text(reading.title, redactor, done.redacted)
+                reading = reading._replace(title=title)
+            _meet_session(done.sessions, reading, record, file)
             _settle(reading, offset, rules, redactor, done)
         elif reading.fate is Fate.SKIPPED:
             skipped[reading.reason] += 1
@@ -176,7 +179,8 @@ def _parse_leniently(data: bytes) -> Any:
     try:
         return orjson.loads(text.replace("\x00", ""))
     except orjson.JSONDecodeError as error:
-        return Failure.TOO_DEEP if "ecursion" in str(error) else Failure.NOT_JSON
+        why = str(error).lower()
+        return Failure.TOO_DEEP if "depth" in why or "recursion" in why else Failure.NOT_JSON
 
 
 def _note_unreadable(
@@ -196,12 +200,9 @@ def _meet_session(
     reading: Reading,
     record: dict[str, Any],
     file: FileInfo,
-    redactor: Redactor,
 ) -> None:
     """The first line tells where a session began; a later one may still give it a title."""
     known = sessions.get(reading.session)
-    if reading.title:
-        reading = reading._replace(title=redactor.redact(reading.title).text)
     if known is None or not known.cwd:
         new = READERS[file.agent].describe(record, file)
         title = reading.title or (known.title if known else "")

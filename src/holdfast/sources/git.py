@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from holdfast.errors import InputError
 from holdfast.model.team import Commit
@@ -13,9 +15,7 @@ from holdfast.sources.shapes import normal_time
 
 BODY_LIMIT = 4000
 FILES_LIMIT = 200
-_RECORD = "\x1e"
-_FIELD = "\x1f"
-_FORMAT = _RECORD + _FIELD.join(["%H", "%P", "%aI", "%aN", "%aE", "%s", "%b"]) + _FIELD
+_FIELDS = ("%H", "%P", "%aI", "%aN", "%aE", "%s", "%b")
 
 
 def is_repository(path: Path) -> bool:
@@ -25,31 +25,30 @@ def is_repository(path: Path) -> bool:
 
 def read_commits(path: Path, bank: str) -> Iterator[Commit]:
     """Every commit reachable from HEAD, newest first, with the names of the files it touched."""
-    command = ["git", "-C", str(path), "log", "--name-only", "-z", f"--format={_FORMAT}"]
+    # Borders that no message can contain, because nobody could know them beforehand.
+    record, field = (f"<{os.urandom(12).hex()}>" for _ in range(2))
+    form = record + field.join(_FIELDS) + field
+    command = ["git", "-C", str(path), "log", "--name-only", "-z", f"--format={form}"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C.UTF-8")
-    try:
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            env=environment,
-        )
-    except OSError as error:
-        raise InputError(
-            f"git cannot be run: {error.strerror}.", "Install git to read a repository's history."
-        ) from error
-    with process:
-        assert process.stdout is not None and process.stderr is not None
-        left = b""
-        while chunk := process.stdout.read(1 << 20):
-            *whole, left = (left + chunk).split(_RECORD.encode())
-            yield from (commit for record in whole if (commit := _commit(record, bank)))
-        complaint = process.stderr.read().decode("utf-8", "replace").strip()
-    last = _commit(left, bank)
-    if last:
-        yield last
+    with tempfile.TemporaryFile() as complaints:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                stdin=subprocess.DEVNULL,
+                env=environment,
+            )
+        except OSError as error:
+            raise InputError(
+                f"git cannot be run: {error.strerror}.",
+                "Install git to read a repository's history.",
+            ) from error
+        with process:
+            yield from _commits(process.stdout, record, field, bank)
+        complaints.seek(0)
+        complaint = complaints.read().decode("utf-8", "replace").strip()
     if process.returncode and "does not have any commits" not in complaint:
         raise InputError(
             f"The history of {path} cannot be read: {complaint or 'git failed'}.",
@@ -57,8 +56,18 @@ def read_commits(path: Path, bank: str) -> Iterator[Commit]:
         )
 
 
-def _commit(record: bytes, bank: str) -> Commit | None:
-    fields = record.decode("utf-8", "replace").split(_FIELD)
+def _commits(output: IO[bytes] | None, record: str, field: str, bank: str) -> Iterator[Commit]:
+    left = b""
+    while output is not None and (chunk := output.read(1 << 20)):
+        *whole, left = (left + chunk).split(record.encode())
+        yield from (commit for part in whole if (commit := _commit(part, field, bank)))
+    last = _commit(left, field, bank)
+    if last:
+        yield last
+
+
+def _commit(record: bytes, field: str, bank: str) -> Commit | None:
+    fields = record.decode("utf-8", "replace").split(field)
     if len(fields) < 8:
         return None
     sha, parents, time, author, email, subject, body = (

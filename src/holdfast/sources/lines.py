@@ -123,9 +123,7 @@ class Clipper:
 
     def __init__(self) -> None:
         self._out = bytearray()
-        self._in_string = False
-        self._kept = 0
-        self._clipped = False
+        self._string: bytearray | None = None
         self._carry = b""
         self.overflowed = False
 
@@ -135,39 +133,29 @@ class Clipper:
         self._carry = b""
         position = 0
         while position < len(chunk):
-            if self._in_string:
-                position = self._inside(chunk, position)
+            if self._string is not None:
+                position = self._inside(chunk, position, self._string)
             else:
                 quote = chunk.find(b'"', position)
                 stop = len(chunk) if quote < 0 else quote + 1
                 self._emit(chunk[position:stop])
                 position = stop
                 if quote >= 0:
-                    self._in_string, self._kept, self._clipped = True, 0, False
+                    self._string = bytearray()
 
-    def _inside(self, chunk: bytes, position: int) -> int:
+    def _inside(self, chunk: bytes, position: int, string: bytearray) -> int:
         match = _STRING_RUN.match(chunk, position)
         end = match.end() if match else position
-        self._keep(chunk, position, end)
+        # One byte more than may stay tells that the string is too long.
+        string += chunk[position : min(end, position + STRING_LIMIT + 1 - len(string))]
         if end == len(chunk):
             return end
         if chunk[end : end + 1] == b'"':
-            self._emit(b'"')
-            self._in_string = False
+            self._emit(_clipped(bytes(string)) + b'"')
+            self._string = None
             return end + 1
         self._carry = chunk[end:]  # a backslash whose other half is in the next chunk
         return len(chunk)
-
-    def _keep(self, chunk: bytes, start: int, end: int) -> None:
-        room = STRING_LIMIT - self._kept
-        if end - start <= room:
-            self._emit(chunk[start:end])
-            self._kept += end - start
-        elif not self._clipped:
-            piece = _CUT_CHARACTER.sub(b"", chunk[start : start + room])
-            self._emit(_CUT_ESCAPE.sub(rb"\1", piece) + _CLIPPED_JSON)
-            self._kept = STRING_LIMIT
-            self._clipped = True
 
     def _emit(self, piece: bytes) -> None:
         if len(self._out) + len(piece) > LINE_LIMIT:
@@ -177,7 +165,17 @@ class Clipper:
 
     def finish(self) -> bytes:
         """What is left of the text, to parse as JSON."""
+        if self._string is not None:
+            self._emit(_clipped(bytes(self._string)))
         return bytes(self._out)
+
+
+def _clipped(string: bytes) -> bytes:
+    """A JSON string's inside, cut where neither a character nor an escape is cut in two."""
+    if len(string) <= STRING_LIMIT:
+        return string
+    head = _CUT_CHARACTER.sub(b"", string[:STRING_LIMIT])
+    return _CUT_ESCAPE.sub(rb"\1", head) + _CLIPPED_JSON
 
 
 def count_lines(path: Path, start: int, size: int) -> int:

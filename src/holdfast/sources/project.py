@@ -65,12 +65,13 @@ def _from_git(folder: str) -> Project | None:
         return None
     common, shallow = told[0], told[1] == "true"
     root = told[2] if len(told) > 2 else folder
-    remote = _remote(folder)
+    remote = _remote(root)
     aliases = [f"remote:{remote}"] if remote else []
     first = "" if shallow else _first_commit(folder)
     if first:
         aliases.append(f"root:{first}")
-    aliases += [f"gitdir:{common}", f"folder:{_WORKTREE.sub('', root)}"]
+    top = _WORKTREE.sub("", root)
+    aliases += [f"gitdir:{common}", f"folder:{top}", f"path:{top}"]
     home = Path(common)
     name = remote.split("/", 1)[-1] if remote else _folder_name(home)
     return Project(name, root, tuple(aliases))
@@ -85,20 +86,24 @@ def _folder_name(common: Path) -> str:
 
 def _remote(folder: str) -> str:
     listed = run_git(folder, "config", "--get-regexp", r"^remote\..*\.url$")
-    urls = dict(line.split(" ", 1) for line in listed.splitlines() if " " in line)
-    for name in ("origin", "upstream", *sorted(n.split(".")[1] for n in urls)):
-        url = urls.get(f"remote.{name}.url")
-        if url:
-            return normal_remote(url)
+    urls: dict[str, str] = {}
+    for line in listed.splitlines():
+        key, _, url = line.partition(" ")
+        urls[key.removeprefix("remote.").removesuffix(".url")] = url.strip()
+    for name in ("origin", "upstream", *sorted(urls)):
+        if urls.get(name):
+            return normal_remote(urls[name], folder)
     return ""
 
 
-def normal_remote(url: str) -> str:
-    """One spelling for all the ways to name a repository: `github.com/org/repo`."""
+def normal_remote(url: str, folder: str = "/") -> str:
+    """One spelling for all the ways to name a repository: `github.com/org/repo`. A path is
+    taken from `folder`."""
     url = url.strip()
     found = _URL.match(url) or _SCP.match(url)
     if found is None or found.groupdict().get("scheme", "").lower() == "file":
-        return f"local{Path(url.removeprefix('file://')).as_posix()}".removesuffix(".git")
+        path = os.path.normpath(os.path.join(folder, url.removeprefix("file://")))  # noqa: PTH118
+        return f"local{path}".removesuffix(".git")
     path = found["path"].strip("/").removesuffix(".git").strip("/")
     return f"{found['host']}/{path}".lower()
 

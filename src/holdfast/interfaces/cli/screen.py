@@ -65,7 +65,7 @@ def plain(value: object) -> Any:
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+    if isinstance(value, tuple) and hasattr(cast(Any, value), "_asdict"):
         return plain(cast(Any, value)._asdict())
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in cast(dict[Any, Any], value).items()}

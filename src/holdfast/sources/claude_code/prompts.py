@@ -68,7 +68,7 @@ class Prompt(NamedTuple):
 
 def read_prompt(text: str) -> Prompt:
     """The person's words in a user message."""
-    if "<" not in text[:200] and "</" not in text:
+    if "<" not in text[:200] and "</" not in text and OWN_TAG not in text:
         words = text.strip()
         if words.startswith(_COMPACTED):
             return Prompt("", skip=Skip.COMPACTION)

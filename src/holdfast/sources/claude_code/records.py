@@ -5,8 +5,8 @@ No state is kept from line to line, so lines may be read in any pieces and by an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, cast
 
 from holdfast.model.ledger import Failure, Fate, Skip
@@ -21,7 +21,7 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, mapping, normal_time, string
+from holdfast.sources.shapes import Record, mapping, normal_time, objects, string
 
 READER_VERSION = 1
 
@@ -67,7 +67,7 @@ def is_housekeeping(line: bytes) -> bool:
 
 def read_record(record: Record, file: FileInfo) -> Reading:
     """What one line gives."""
-    kind = record.get("type")
+    kind = string(record, "type")
     if kind == "assistant":
         return _assistant(record, file)
     if kind == "user":
@@ -85,13 +85,13 @@ def read_record(record: Record, file: FileInfo) -> Reading:
 
 def session_id(record: Record, file: FileInfo) -> str:
     """The session a line belongs to; a subagent's is named after its parent and itself."""
-    host = record.get("sessionId") or file.stem
-    agent = record.get("agentId")
+    host = string(record, "sessionId") or file.stem
+    agent = string(record, "agentId")
     if agent:
         return f"{host}:{agent}"
     if record.get("isSidechain") is True:
         return f"{host}:sidechain"  # before 2.0 a subagent's lines lay in its parent's file
-    return str(host)
+    return host
 
 
 def describe_session(record: Record, file: FileInfo) -> DraftSession:
@@ -111,8 +111,12 @@ def describe_session(record: Record, file: FileInfo) -> DraftSession:
 
 
 def _time(record: Record) -> str:
-    value = record.get("timestamp")
-    if isinstance(value, str) and len(value) == 24 and value[23] == "Z" and value[10] == "T":
+    value: Any = record.get("timestamp")
+    if value.__class__ is str and len(value) == 24 and value[23] == "Z":
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            return ""
         return value
     return normal_time(value)
 
@@ -145,8 +149,8 @@ def _captured(
     if not turns and not results:
         return skipped(otherwise)
     id = session_id(record, file)
-    branch = record.get("gitBranch") or ""
-    return Reading(Fate.CAPTURED, "", id, branch, turns, results, record.get("uuid") or "")
+    branch = string(record, "gitBranch")
+    return Reading(Fate.CAPTURED, "", id, branch, turns, results, string(record, "uuid"))
 
 
 def _assistant(record: Record, file: FileInfo) -> Reading:
@@ -155,7 +159,7 @@ def _assistant(record: Record, file: FileInfo) -> Reading:
         return _wrong_shape()
     if "isApiErrorMessage" in record or _is_synthetic(record["message"]):
         return skipped(Skip.MACHINE)
-    ref = record.get("uuid") or _place(record, file)
+    ref = string(record, "uuid") or _place(record, file)
     time = _time(record)
     turns: list[DraftTurn] = []
     otherwise = Skip.EMPTY
@@ -181,8 +185,8 @@ def _is_synthetic(message: Any) -> bool:
 def _tool_turn(block: Record, number: int, ref: str, time: str, file: FileInfo) -> DraftTurn:
     name = string(block, "name") or "tool"
     call = string(block, "id")
-    given: object = block.get("input")
-    asked = mapping(given) or {"input": given}
+    given: Any = block.get("input")
+    asked = mapping(given) if given.__class__ is dict else {"input": given}
     tool = tools.read_call(name, asked, file.root, call)
     key = ("call", call or f"{ref}.{number}", name, tool.target, tool.action)
     return DraftTurn(key, time, Role.TOOL, tools.trust_of(name), tool=tool)
@@ -213,7 +217,7 @@ def _user(record: Record, file: FileInfo) -> Reading:
             results.append(_result(block, record, time))
         elif kind == "image" and not machine:
             key = (ref, str(number), "[image]")
-            turns.append(DraftTurn(key, time, Role.USER, Trust.USER, "[image]"))
+            turns.append(_prompt_turn(prompts.Prompt("[image]"), key, time, record))
         elif kind == "text" and not machine:
             prompt = prompts.read_prompt(string(block, "text"))
             if prompt.skip is None:
@@ -245,14 +249,20 @@ def _attachment(record: Record, file: FileInfo) -> Reading:
     if kind != "queued_command":
         return skipped(Skip.HOUSEKEEPING)
     # Typed while the agent was busy: a person's words that appear nowhere else.
-    given = attachment.get("prompt")
-    text = given if isinstance(given, str) else json.dumps(given) if given else ""
-    prompt = prompts.read_prompt(text)
+    prompt = prompts.read_prompt(_words(attachment.get("prompt")))
     if prompt.skip is not None or attachment.get("commandMode") == "task-notification":
         return skipped(prompt.skip or Skip.MACHINE)
     ref = string(record, "uuid") or _place(record, file)
     turn = _prompt_turn(prompt, (ref, "0", prompt.text), _time(record), record)
     return _captured(record, file, [turn], [], Skip.EMPTY)
+
+
+def _words(prompt: object) -> str:
+    """The words of a prompt that is a text, or blocks of text and images."""
+    if isinstance(prompt, str):
+        return prompt
+    said = [string(b, "text") or f"[{string(b, 'type')}]" for b in objects(prompt)]
+    return "\n\n".join(said)
 
 
 def _title(record: Record, file: FileInfo, key: str) -> Reading:

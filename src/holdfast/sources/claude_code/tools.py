@@ -29,6 +29,7 @@ _NOISE_TAG = re.compile(
     r"</?(?:tool_use_error|persisted-output|error)>|<system-reminder>.*?(?:</system-reminder>|\Z)",
     re.DOTALL,
 )
+_NUMBERED = re.compile(r"\s*\d+[\t→]")
 _REJECTED = "The user doesn't want to proceed with this tool use."
 _FEEDBACK = re.compile(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)", re.DOTALL)
 
@@ -67,7 +68,10 @@ def _compact(given: Record) -> str:
         key: value if not isinstance(value, str) else value[:BRIEF_LIMIT]
         for key, value in given.items()
     }
-    return json.dumps(short, ensure_ascii=False, separators=(",", ":"), default=str)[:2000]
+    try:
+        return json.dumps(short, ensure_ascii=False, separators=(",", ":"), default=str)[:2000]
+    except RecursionError:
+        return "(deeply nested)"
 
 
 Call = tuple[str, str, str]
@@ -215,7 +219,8 @@ def _content_text(content: object) -> str:
 
 
 def _error(text: str, record: Record) -> str:
-    if text.startswith(_REJECTED) or record.get("toolDenialKind"):
+    denied = string(record, "toolDenialKind")
+    if text.startswith(_REJECTED) or denied.startswith("user"):
         said = _FEEDBACK.search(text)
         return "rejected by the user" + (f": {clip(said.group(1), ERROR_LIMIT)}" if said else "")
     clean = _ANSI.sub("", _NOISE_TAG.sub("", text[:20_000])).strip()
@@ -230,7 +235,8 @@ def _output(text: str, detail: Record) -> str:
     """The last line of a command's output (where verdicts stand), or a person's answer."""
     if "answers" in detail:
         return clip(text, 1000)
-    if "stdout" not in detail:
+    # A subagent's lines have no detail; what a file holds is told by its numbered lines.
+    if "stdout" not in detail and (detail or _NUMBERED.match(text)):
         return ""
     last = text[-1000:].rstrip().rsplit("\n", 1)[-1].strip()
     return clip(_ANSI.sub("", last) if "\x1b" in last else last, OUTPUT_LIMIT)
