@@ -7,9 +7,9 @@ from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.records import (
     describe_session,
-    is_housekeeping,
     read_record,
     session_id,
+    skip_unparsed,
 )
 from holdfast.sources.draft import DraftTurn, FileInfo, Reading
 
@@ -105,7 +105,7 @@ def test_a_type_that_nobody_knows_is_skipped_by_that_name() -> None:
     ],
 )
 def test_housekeeping_is_told_from_the_first_bytes(data: bytes, expected: bool) -> None:
-    assert is_housekeeping(data) is expected
+    assert (skip_unparsed(data) is Skip.HOUSEKEEPING) is expected
 
 
 @pytest.mark.parametrize(

@@ -260,17 +260,23 @@ _RUN = 15
 _RUN_MAP = b"a" * _RUN
 _RUN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _IS_RUN = bytes(ord("a") if byte in _RUN_BYTES else ord(" ") for byte in range(256))
-_KEEP_RUN = bytes(byte if byte in _RUN_BYTES else ord(" ") for byte in range(256))
 
 
 def long_runs(text: str) -> str:
     """The long unbroken runs of a text, where alone a key can stand; "" for most texts."""
     data = text.encode("ascii", "replace")
-    if _RUN_MAP not in data.translate(_IS_RUN):
+    # Laid out as "a" for every character of a run, the text is searched at memory speed.
+    laid_out = data.translate(_IS_RUN)
+    start = laid_out.find(_RUN_MAP)
+    if start < 0:
         return ""
-    return b" ".join(
-        [word for word in data.translate(_KEEP_RUN).split() if len(word) >= _RUN]
-    ).decode("ascii")
+    found: list[bytes] = []
+    while start >= 0:
+        stop = laid_out.find(b" ", start)
+        stop = len(data) if stop < 0 else stop
+        found.append(data[start:stop])
+        start = laid_out.find(_RUN_MAP, stop)
+    return b" ".join(found).decode("ascii")
 
 
 def has_sign(text: str) -> bool:

@@ -23,7 +23,7 @@ from holdfast.model.trust import Trust
 from holdfast.sources import conversation
 from holdfast.sources.claude_code import files as claude_code_files
 from holdfast.sources.claude_code import records as claude_code
-from holdfast.sources.claude_code.records import is_housekeeping
+from holdfast.sources.claude_code.records import skip_unparsed
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading
 from holdfast.sources.lines import Line
 
@@ -134,8 +134,9 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
             break
         done.lines += 1
         done.stop = offset + length
-        if is_housekeeping(data):
-            skipped["housekeeping"] += 1
+        sure = skip_unparsed(data)
+        if sure is not None:
+            skipped[sure.value] += 1
             continue
         record: Any = Failure.TOO_LARGE if too_large else _parse(data)
         if record.__class__ is not dict:

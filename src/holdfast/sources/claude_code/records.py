@@ -45,9 +45,12 @@ _HOUSEKEEPING_STARTS = tuple(
     )
 )
 
-# Progress lines name their type late; no other line can hold this run of bytes unescaped.
 _PROGRESS = b'"type":"progress","data":{"type":"'
-_PROGRESS_WITHIN = 800
+_THINKING = b'"content":[{"type":"thinking"'
+_ASSISTANT = b'"type":"assistant"'
+_TEXT = b'"type":"text"'
+_TOOL = b'tool_use"'
+_TOLD_WITHIN = 1000
 
 _HOUSEKEEPING_TYPES = frozenset(
     "agent-name api-request api-request-shape atis-latch attribution-snapshot "
@@ -60,9 +63,15 @@ _TITLE_KEYS = {"summary": "summary", "custom-title": "customTitle", "ai-title": 
 _INJECTED_ATTACHMENTS = ("hook_", "async_hook_")
 
 
-def is_housekeeping(line: bytes) -> bool:
-    """Whether the first bytes of a line already tell that it holds no conversation."""
-    return line.startswith(_HOUSEKEEPING_STARTS) or _PROGRESS in line[:_PROGRESS_WITHIN]
+def skip_unparsed(line: bytes) -> Skip | None:
+    """Why a line gives nothing, where its bytes tell it without parsing. Inside a JSON string
+    quotes are escaped, so no text can imitate these."""
+    head = line[:_TOLD_WITHIN]
+    if head.startswith(_HOUSEKEEPING_STARTS) or _PROGRESS in head:
+        return Skip.HOUSEKEEPING
+    if _THINKING in head and _ASSISTANT in line and not (_TEXT in line or _TOOL in line):
+        return Skip.THINKING
+    return None
 
 
 def read_record(record: Record, file: FileInfo) -> Reading:
@@ -86,9 +95,8 @@ def read_record(record: Record, file: FileInfo) -> Reading:
 def session_id(record: Record, file: FileInfo) -> str:
     """The session a line belongs to; a subagent's is named after its parent and itself."""
     host = string(record, "sessionId") or file.stem
-    agent = string(record, "agentId")
-    if agent:
-        return f"{host}:{agent}"
+    if "agentId" in record and string(record, "agentId"):
+        return f"{host}:{record['agentId']}"
     if record.get("isSidechain") is True:
         return f"{host}:sidechain"  # before 2.0 a subagent's lines lay in its parent's file
     return host
