@@ -154,3 +154,18 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
         word = word[:-1]
     return word[:-1] + "i" if word.endswith("y") else word
+
+
+DECISION = re.compile(
+    r"\b(?:we(?:'ve| have)? (?:decided?|agreed|settled|chose|will go with|are going with)|"
+    r"decision\s*:|decided (?:to|on|against)|let'?s (?:go with|use|keep|stick with|drop|switch)|"
+    r"i(?:'d| would)? (?:prefer|choose|decided)|go with|stick (?:with|to)|from now on|"
+    r"instead of|rather than|no longer|going forward|we should (?:not|never|always)|"
+    r"revert(?:ed|ing)? (?:to|the|that|this)|roll(?:ed|ing)? back|supersed\w+)\b",
+    re.IGNORECASE,
+)
+
+
+def decides(sentence: str) -> bool:
+    """Whether a sentence states a decision."""
+    return DECISION.search(sentence) is not None

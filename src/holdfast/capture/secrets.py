@@ -114,7 +114,7 @@ def _looks_random(value: str) -> bool:
     """Letters and digits mixed as no name or word would mix them."""
     if len(value) < 8 or _PLACEHOLDER.match(value) or _WORDY.match(value):
         return False
-    has_digit = any(c.isdigit() for c in value)
+    has_digit = any(c.isdigit() or c in "!#%&*+?@^~" for c in value)
     has_letter = any(c.isalpha() for c in value)
     mixed = value.lower() != value and value.upper() != value
     return has_letter and (has_digit or mixed) and entropy(value) >= (2.8 if has_digit else 3.6)
@@ -176,10 +176,16 @@ ALWAYS: tuple[SecretRule, ...] = (
     ),
     SecretRule(
         "bearer",
-        ("bearer", "authorization"),
+        ("bearer",),
+        re.compile(r"(?i)(?P<head>\bbearer\s+)(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{18,}"),
+        _keep_head("bearer"),
+    ),
+    SecretRule(
+        "bearer",
+        ("authorization",),
         re.compile(
-            r"(?i)(?P<head>\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:basic|token))\s+)"
-            r"(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{18,}"
+            r"(?i)(?P<head>\bauthorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)"
+            r"(?=[^\s\"']*\d)[^\s\"'<>{}$]{8,}"
         ),
         _keep_head("bearer"),
     ),
@@ -220,7 +226,7 @@ NAMED: tuple[SecretRule, ...] = (
         "env",
         tuple("KEY= TOKEN= SECRET= PASS PWD= CREDENTIAL DSN= KEY_ TOKEN_ SECRET_".split()),
         re.compile(
-            r"(?m)(?P<name>^\s*[+-]?\s*(?:export\s+|set\s+|ENV\s+)?[A-Z][A-Z0-9_]*"
+            r"(?m)(?P<name>^\s*[+-]?\s*(?:export\s+|set\s+|ENV\s+)?[A-Z0-9_]*"
             r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN)[A-Z0-9_]*=)"
             r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s#;&|]+)"
         ),
@@ -230,7 +236,7 @@ NAMED: tuple[SecretRule, ...] = (
 
 _VALUE = re.compile(
     r"(?P<name>[\w-]*)(?P<between>[\"']?\s*(?::=|=>|=|:)\s*)"
-    r"(?P<quote>[\"'`]?)(?P<value>(?<=[\"'`])[^\"'`\n]{6,}|[^\s\"'`,;#]{8,})(?P=quote)"
+    r"(?P<quote>[\"'`]?)(?P<value>(?<=[\"'`])[^\"'`\n]{6,}|[^\s\"'`,;]{8,})(?P=quote)"
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Fate(StrEnum):
@@ -74,8 +75,7 @@ class Source:
     read_at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FailedLine:
+class FailedLine(NamedTuple):
     """A line that could not be read: where it is, why, and a redacted piece of it."""
 
     source: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from holdfast.model.trust import Freshness, Status, Trust
 
@@ -32,8 +33,7 @@ LAYER_OF = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A searchable piece of a record: what is matched, and what is shown."""
 
     bank: str
@@ -47,13 +47,15 @@ class Passage:
     status: Status = Status.OBSERVED
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a hit came from: a file and line on disk, or an id of the host's own."""
 
     path: str = ""
     line: int = 0
     id: str = ""
+
+
+NOWHERE = Place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +70,14 @@ class Hit:
     time: str
     session: str
     bank: str
-    source: Place = field(default_factory=Place)
+    source: Place = NOWHERE
     status: Status = Status.OBSERVED
     freshness: Freshness = Freshness.UNKNOWN
     trust: Trust = Trust.ASSISTANT
     why: dict[str, float] = field(default_factory=dict[str, float])
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(NamedTuple):
     """How one arm of a recall fared."""
 
     name: str
@@ -108,8 +109,7 @@ class Confidence(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(NamedTuple):
     """A piece of evidence under an answer; `number` is how the answer refers to it."""
 
     number: int

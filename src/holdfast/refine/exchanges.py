@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from holdfast.language import cut, headings, plain, sentences, squeeze
+from holdfast.language import cut, decides, headings, plain, sentences, squeeze
 from holdfast.model.ids import content_id
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import least_trusted
@@ -203,6 +203,6 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
 
 def _decided(request: str, facts: Sequence[str]) -> bool:
     """Whether a decision was stated: by the person, or as one of the telling sentences."""
-    if any(signals.decides(sentence) for sentence in sentences(request[:2000])):
+    if any(decides(sentence) for sentence in sentences(request[:2000])):
         return True
-    return not signals.is_question(request) and any(signals.decides(fact) for fact in facts)
+    return not signals.is_question(request) and any(decides(fact) for fact in facts)

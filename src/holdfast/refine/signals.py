@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from holdfast.language import sentences, squeeze, words
+from holdfast.language import DECISION, sentences, squeeze, words
 from holdfast.model.records import ExchangeType, Outcome, Role, Turn
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
@@ -36,14 +36,6 @@ _ASK = re.compile(
     r"^(?:what|why|how|where|when|who|which|is|are|does|do|did|can you (?:explain|tell|show|find)|"
     r"explain|describe|show|list|find|check|review|look|analy[sz]e|investigate|tell|research|"
     r"understand|explore|compare|summari[sz]e|verify)\b",
-    re.IGNORECASE,
-)
-_DECISION = re.compile(
-    r"\b(?:we(?:'ve| have)? (?:decided?|agreed|settled|chose|will go with|are going with)|"
-    r"decision\s*:|decided (?:to|on|against)|let'?s (?:go with|use|keep|stick with|drop|switch)|"
-    r"i(?:'d| would)? (?:prefer|choose|decided)|go with|stick (?:with|to)|from now on|"
-    r"instead of|rather than|no longer|going forward|we should (?:not|never|always)|"
-    r"revert(?:ed|ing)? (?:to|the|that|this)|roll(?:ed|ing)? back|supersed\w+)\b",
     re.IGNORECASE,
 )
 _CAUSE = re.compile(
@@ -127,11 +119,6 @@ def is_question(text: str) -> bool:
     return bool(_ASK.match(opening)) or opening.endswith("?")
 
 
-def decides(sentence: str) -> bool:
-    """Whether a sentence states a decision."""
-    return _DECISION.search(sentence) is not None
-
-
 def telling(turns: Sequence[Turn], limit: int) -> list[str]:
     """Sentences worth keeping by themselves: decisions, causes, rules; a person's first."""
     scored: list[tuple[float, int, str]] = []
@@ -154,7 +141,7 @@ def _worth(sentence: str) -> float:
     if not 25 <= len(sentence) <= 320 or sentence.endswith(("?", ":")) or is_chatter(sentence):
         return 0.0
     worth = 0.0
-    for pattern, points in ((_DECISION, 1.5), (_CAUSE, 1.5), (_RULE, 1.0)):
+    for pattern, points in ((DECISION, 1.5), (_CAUSE, 1.5), (_RULE, 1.0)):
         if pattern.search(sentence):
             worth += points
     return worth

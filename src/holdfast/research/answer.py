@@ -18,14 +18,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.language import cut, plain, sentences, squeeze, stem
+from holdfast.language import cut, decides, plain, sentences, squeeze, stem
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.recall.engine import recall
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
-from holdfast.refine import signals
 from holdfast.store.protocol import Reader
 
 MOST_CITATIONS = 4
@@ -146,7 +145,7 @@ def _bearing(sentence: str, asked: bool) -> float:
     """How much a sentence can answer: a question does not, an order hardly, a decision does."""
     if sentence.rstrip().endswith("?"):
         return 0.5
-    if signals.decides(sentence):
+    if decides(sentence):
         return 1.1
     return 0.8 if asked else 1.0
 
@@ -159,9 +158,7 @@ def _same(one: str, other: str) -> bool:
 def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
     """Among decisions of about the same worth the later stands first: it may revise the other."""
     best = max((item.score for item in chosen), default=0.0)
-    decisions = [
-        item for item in chosen if item.score >= _NEAR * best and signals.decides(item.sentence)
-    ]
+    decisions = [item for item in chosen if item.score >= _NEAR * best and decides(item.sentence)]
     rest = [item for item in chosen if item not in decisions]
     if len(decisions) < 2:
         return chosen

@@ -94,7 +94,7 @@ def check_the_context_of_a_passage_is_searched_too(make_store: MakeStore) -> Non
     with prepared(make_store) as store:
         _put(
             store,
-            replace(a_passage("p1", "yes, do that"), context="shall I paint the buoy"),
+            a_passage("p1", "yes, do that")._replace(context="shall I paint the buoy"),
             a_passage("p2", "paint the buoy"),
         )
         expect(_ids(store, ["buoy"]), ["p2", "p1"], "search: its own words weigh more")

@@ -1,0 +1,9 @@
+"""`make bench`: every measurement, one after the other."""
+
+from __future__ import annotations
+
+from bench import memory, redaction, refine, startup
+
+for module in (startup, refine, redaction, memory):
+    for line in module.run():
+        print(line, flush=True)
