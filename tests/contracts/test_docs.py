@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from holdfast.interfaces.cli.main import COMMANDS
+from holdfast.model.ledger import Failure, Skip
+from holdfast.settings import load_settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def document(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def test_the_first_screen_of_the_readme_shows_the_two_commands() -> None:
+    screen = "\n".join(document("README.md").splitlines()[:30])
+    assert "make try" in screen and "make test" in screen
+
+
+def test_every_command_is_documented() -> None:
+    page = document("docs/cli.md")
+    for name in COMMANDS:
+        assert f"## holdfast {name}" in page
+
+
+def test_every_reason_of_the_ledger_is_explained() -> None:
+    page = document("docs/concepts.md")
+    for reason in (*Skip, *Failure):
+        assert f"`{reason.value}`" in page, reason
+
+
+def test_the_example_settings_are_valid(tmp_path: Path) -> None:
+    found = re.search(r"```toml\n(.*?)```", document("docs/settings.md"), re.DOTALL)
+    assert found is not None
+    (tmp_path / "config.toml").write_text(found.group(1))
+    settings = load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)})
+    assert settings.bank == "work" and settings.exclude_tools[0] == "WebFetch"
+    assert settings.redact_patterns == (("ticket", "TCK-[0-9]{6}"),)
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_decisions_are_short() -> None:
+    for page in (ROOT / "docs" / "decisions").glob("*.md"):
+        assert len(page.read_text("utf-8").splitlines()) <= 40, page
+
+
+def test_agents_read_one_rulebook() -> None:
+    assert document("CLAUDE.md").strip() == "@AGENTS.md"
