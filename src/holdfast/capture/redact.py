@@ -22,6 +22,7 @@ from holdfast.capture.secrets import (
     has_sign,
     long_runs,
     mark,
+    may_hold_key,
 )
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -79,7 +80,8 @@ class Redactor:
         if named:
             rules += _NAMED.possible(text, low)
         if runs:
-            rules += _KEY_FORMATS.possible(runs, runs.lower())
+            if may_hold_key(runs):
+                rules += _KEY_FORMATS.possible(runs, runs.lower())
             rules += _DOTTED_FORMATS.possible(text, low)
         rules += self._own
         if not rules and not named:

@@ -249,7 +249,7 @@ def assignments(text: str, low: str) -> list[tuple[int, int]]:
     if len(low) != len(text):
         low = "".join(c.lower() if c.isascii() else c for c in text)
     spans: list[tuple[int, int]] = []
-    for name in _NAMES:
+    for name in (name for hint, names in _NAMES_BY_HINT if hint in low for name in names):
         at = low.find(name)
         while at >= 0:
             match = _VALUE.match(text, at + len(name))
@@ -260,6 +260,12 @@ def assignments(text: str, low: str) -> list[tuple[int, int]]:
 
 
 NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn", "sig=", "auth=")
+_NAMES_BY_HINT = [(hint, [name for name in _NAMES if hint in name]) for hint in NAME_HINTS]
+
+# Where in the runs of a text a key can begin: at the start of a run, behind the letter of an
+# escaped line break, or behind a hyphen.
+_PREFIXES = "|".join(re.escape(anchor) for rule in KEY_FORMATS for anchor in rule.anchors)
+_KEY_BEGINS = re.compile(rf"(?:(?:^| )[nrt]?|-)(?:{_PREFIXES})", re.IGNORECASE)
 
 # Every key format has a run of at least this many of these characters.
 _RUN = 15
@@ -283,6 +289,11 @@ def long_runs(text: str) -> str:
         found.append(data[start:stop])
         start = laid_out.find(_RUN_MAP, stop)
     return b" ".join(found).decode("ascii")
+
+
+def may_hold_key(runs: str) -> bool:
+    """Whether any of the long runs of a text begins like a key."""
+    return _KEY_BEGINS.search(runs) is not None
 
 
 def has_sign(text: str) -> bool:

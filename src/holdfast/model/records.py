@@ -6,8 +6,9 @@ so that they sort as text; "" means that the source gave none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from holdfast.model.trust import Status, Trust
 
@@ -20,8 +21,7 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The raw line under a turn: a file known to the ledger, a line (from 1), a byte offset
     and the id that the host gave the line."""
 
@@ -31,8 +31,10 @@ class Origin:
     ref: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+NO_ORIGIN = Origin()
+
+
+class ToolCall(NamedTuple):
     """What a tool was asked and what came of it. `ok` is None while no result is known."""
 
     name: str
@@ -60,7 +62,7 @@ class Turn:
     speaker: str = ""
     branch: str = ""
     tool: ToolCall | None = None
-    origin: Origin = field(default_factory=Origin)
+    origin: Origin = NO_ORIGIN
 
 
 @dataclass(frozen=True, slots=True)

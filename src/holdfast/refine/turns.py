@@ -136,7 +136,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
         done.stop = offset + length
         sure = skip_unparsed(data)
         if sure is not None:
-            skipped[sure.value] += 1
+            skipped[sure] += 1
             continue
         record: Any = Failure.TOO_LARGE if too_large else _parse(data)
         if record.__class__ is not dict:
@@ -153,6 +153,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
             skipped[reading.reason] += 1
         else:
             _note_unreadable(Failure(reading.reason), data, offset, redactor, done)
+    done.skipped = Counter({str(reason): count for reason, count in skipped.items()})
     return done
 
 

@@ -123,7 +123,7 @@ def check_a_turn_put_twice_is_there_once(make_store: MakeStore) -> None:
 def check_only_the_result_of_a_known_turn_changes(make_store: MakeStore) -> None:
     known = a_tool_turn(1, "call-1")
     assert known.tool is not None
-    done = replace(known.tool, result="42 passed", ok=True, duration_ms=900)
+    done = known.tool._replace(result="42 passed", ok=True, duration_ms=900)
     changed = replace(
         known,
         time=LATE,
@@ -131,7 +131,7 @@ def check_only_the_result_of_a_known_turn_changes(make_store: MakeStore) -> None
         speaker="other",
         branch="other",
         trust=Trust.EXTERNAL,
-        tool=replace(done, name="Other", target="other", action="other", call="call-9"),
+        tool=done._replace(name="Other", target="other", action="other", call="call-9"),
     )
     with prepared(make_store) as store:
         with store.transaction():

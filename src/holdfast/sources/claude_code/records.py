@@ -156,9 +156,15 @@ def _captured(
 ) -> Reading:
     if not turns and not results:
         return skipped(otherwise)
-    id = session_id(record, file)
-    branch = string(record, "gitBranch")
-    return Reading(Fate.CAPTURED, "", id, branch, turns, results, string(record, "uuid"))
+    return Reading(
+        Fate.CAPTURED,
+        "",
+        session_id(record, file),
+        string(record, "gitBranch"),
+        turns,
+        results,
+        string(record, "uuid"),
+    )
 
 
 def _assistant(record: Record, file: FileInfo) -> Reading:
