@@ -16,7 +16,7 @@ _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _LIGHT_EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
-_TAG = re.compile(r"</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
+_TAG = re.compile(r"(`[^`\n]*`)|</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
 _ABBREVIATION = re.compile(
@@ -45,7 +45,7 @@ def plain(text: str) -> str:
     text = _LINK.sub(r"\1", text)
     text = _EMPHASIS.sub(r"\2", text)
     text = _LIGHT_EMPHASIS.sub(r"\1", text)
-    return _TAG.sub("", text)
+    return _TAG.sub(lambda match: match.group(1) or "", text)
 
 
 def squeeze(text: str) -> str:
@@ -169,3 +169,16 @@ DECISION = re.compile(
 def decides(sentence: str) -> bool:
     """Whether a sentence states a decision."""
     return DECISION.search(sentence) is not None
+
+
+_CHATTER = re.compile(
+    r"^(?:let me|i'll|i will|i'm going to|now (?:let|i)|let's (?:see|check|look|start|run)|perfect|"
+    r"great|good|excellent|ok|okay|sure|alright|done|now |first,? (?:let|i)|looking|i need to|"
+    r"i can see|i see|got it|here(?:'s| is| are)|you'?re (?:absolutely )?right)\b",
+    re.IGNORECASE,
+)
+
+
+def is_chatter(sentence: str) -> bool:
+    """Whether a sentence narrates the work instead of telling something."""
+    return _CHATTER.match(sentence) is not None

@@ -95,6 +95,11 @@ class _Table:
             return tomllib.loads(self.path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
+        except NotADirectoryError as error:
+            raise SettingsError(
+                f"{self.path.parent} is a file, not a folder.",
+                "Set HOLDFAST_HOME to a folder; it is made if it is not there.",
+            ) from error
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise SettingsError(
                 f"{self.path} cannot be read: {error}.", "Correct it, or move it away."

@@ -20,8 +20,10 @@ from holdfast.sources.claude_code.files import default_folder
 class Holdfast(Reading):
     """One memory, open for questions and for reading in."""
 
-    def __init__(self, settings: Settings, now: Callable[[], str] = utc_now) -> None:
-        super().__init__(settings, now)
+    def __init__(
+        self, settings: Settings, now: Callable[[], str] = utc_now, create: bool = True
+    ) -> None:
+        super().__init__(settings, now, create)
         self._banks = BankMaker(settings, now)
         self._rules = Rules(
             settings.redact_patterns, settings.exclude_tools, settings.exclude_paths
@@ -68,6 +70,7 @@ class Holdfast(Reading):
         return derive_stale(self._store)
 
 
-def open_memory(settings: Settings | None = None) -> Holdfast:
-    """Open the memory of this user, or of the given settings."""
-    return Holdfast(settings or load_settings())
+def open_memory(settings: Settings | None = None, create: bool = True) -> Holdfast:
+    """Open the memory of this user, or of the given settings. Without `create` nothing is made
+    on disk, and nothing can be read in."""
+    return Holdfast(settings or load_settings(), create=create)

@@ -36,10 +36,12 @@ class Reading:
     """A memory, open for questions. `bank` arguments take a name; None is the project of the
     folder we stand in, "all" is every bank."""
 
-    def __init__(self, settings: Settings, now: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self, settings: Settings, now: Callable[[], str] = utc_now, create: bool = False
+    ) -> None:
         self.settings = settings
         self._now = now
-        self._store: Store = SqliteStore(settings.database)
+        self._store: Store = SqliteStore(settings.database, create=create)
         self._banks = Banks(settings)
 
     def __enter__(self) -> Self:
@@ -63,14 +65,16 @@ class Reading:
         return self._store
 
     def bank_id(self, bank: str | None = None) -> str | None:
-        """The id of the bank that is meant; None means all of them."""
+        """The id of the bank that is meant; None means all of them, "" one that is not there
+        yet."""
         if bank == ALL_BANKS:
             return None
-        if bank is not None:
-            found = pick(self._store, bank)
+        chosen = bank or self.settings.bank
+        if chosen:
+            found = pick(self._store, chosen)
             if found is None:
                 known = ", ".join(b.name for b in self._store.banks()) or "none yet"
-                raise NotFoundError(f"There is no bank {bank!r}.", f"There are: {known}.")
+                raise NotFoundError(f"There is no bank {chosen!r}.", f"There are: {known}.")
             return found.id
         here = self._banks.find(self._store, os.getcwd())  # noqa: PTH109 - a string is wanted
         return here if here is not None else ""
@@ -95,7 +99,19 @@ class Reading:
 
     def ask(self, question: str, bank: str | None = None, layers: Sequence[Layer] = ()) -> Answer:
         """A cited answer, or an abstention."""
-        return ask(self._store, self.bank_id(bank), question, self._now, layers)
+        id = self.bank_id(bank)
+        answer = ask(self._store, id, question, self._now, layers)
+        return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer
+
+    def no_bank(self) -> str:
+        """What to say where a folder has no bank."""
+        names = [bank.name for bank in self._store.banks()]
+        if not names:
+            return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
+        return (
+            f"This folder has no memory yet. There is one of {', '.join(names[:8])}"
+            f"{' …' if len(names) > 8 else ''}: use --bank NAME, or --bank all."
+        )
 
     def show(self, uri: str, bank: str | None = ALL_BANKS) -> Trace:
         """A record and the way from it down to its raw line."""

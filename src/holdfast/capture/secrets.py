@@ -122,8 +122,8 @@ def _looks_random(value: str) -> bool:
 
 def _is_secret(name: str, match: re.Match[str]) -> bool:
     value, quoted = match["value"], bool(match["quote"])
-    if quoted and "pass" in name and " " not in value and not _PLACEHOLDER.match(value):
-        return not _WORDY.match(value) or len(value) >= 16
+    if quoted and ("pass" in name or "pwd" in name) and " " not in value:
+        return not _PLACEHOLDER.match(value)
     return not _is_code(value, quoted) and _looks_random(value)
 
 
@@ -134,7 +134,7 @@ def _is_code(value: str, quoted: bool) -> bool:
 
 def _env(match: re.Match[str]) -> str | None:
     value = match.group("value").strip("\"'")
-    if len(value) < 4 or _PLACEHOLDER.match(value) or "(" in value:
+    if len(value) < 3 or _PLACEHOLDER.match(value) or "(" in value:
         return None
     return f"{match.group('name')}{mark('env')}"
 
@@ -185,7 +185,7 @@ ALWAYS: tuple[SecretRule, ...] = (
         ("authorization",),
         re.compile(
             r"(?i)(?P<head>\bauthorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)"
-            r"(?=[^\s\"']*\d)[^\s\"'<>{}$]{8,}"
+            r"[^\s\"'<>{}$]{6,}"
         ),
         _keep_head("bearer"),
     ),
@@ -197,6 +197,12 @@ ALWAYS: tuple[SecretRule, ...] = (
     ),
     SecretRule(
         "secret",
+        ("mysql",),
+        re.compile(r"(?P<head>\bmysql(?:dump|admin)?\b[^\n|;]*?\s-p)(?P<value>[^\s\"'-]{3,})"),
+        _flag,
+    ),
+    SecretRule(
+        "secret",
         ("curl",),
         re.compile(r"(?P<head>\bcurl\b[^\n|;]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:)[^\s\"']{3,}"),
         _keep_head("secret"),
@@ -204,6 +210,21 @@ ALWAYS: tuple[SecretRule, ...] = (
 )
 
 NAMED: tuple[SecretRule, ...] = (
+    SecretRule(
+        "secret",
+        ("?", "&"),
+        re.compile(
+            r"(?i)(?P<head>[?&](?:access_token|token|api_?key|password|secret|client_secret)=)"
+            r"(?P<value>[^\s&#'\"<>{}$]{4,})"
+        ),
+        _flag,
+    ),
+    SecretRule(
+        "secret",
+        ("sshpass",),
+        re.compile(r"(?P<head>\bsshpass\s+-p\s*)(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)"),
+        _flag,
+    ),
     SecretRule(
         "secret",
         ("--",),
@@ -307,4 +328,6 @@ def has_sign(text: str) -> bool:
         or "earer" in text
         or "EARER" in text
         or "whsec_" in text
+        or "mysql" in text
+        or "sshpass" in text
     )

@@ -23,6 +23,8 @@ class BankMaker(Banks):
 
     def ensure(self, writer: Writer, folder: str) -> str:
         """The bank of a folder, made if need be; its new names are noted."""
+        if self._settings.bank:
+            return self.named(writer, self._settings.bank)
         project = self.project(folder)
         bank = known_bank(writer, project)
         if bank is None:

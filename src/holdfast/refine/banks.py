@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatch
 from pathlib import PurePosixPath, PureWindowsPath
 
@@ -47,8 +48,11 @@ class Banks:
         )
 
     def find(self, reader: Reader, folder: str) -> str | None:
-        """The bank of a folder if there is one; changes nothing."""
-        return known_bank(reader, self.project(folder))
+        """The bank of a folder, or of the nearest folder around it; changes nothing."""
+        project = self.project(folder)
+        found = known_bank(reader, project)
+        in_git = any(alias.startswith("gitdir:") for alias in project.aliases)
+        return found if found is not None or in_git else _around(reader, folder)
 
 
 def pick(reader: Reader, name: str) -> Bank | None:
@@ -58,7 +62,8 @@ def pick(reader: Reader, name: str) -> Bank | None:
     for found in (
         [bank for bank in banks if bank.id == by_alias],
         [bank for bank in banks if name in (bank.name, bank.id)],
-        [bank for bank in banks if bank.name.rsplit("/", 1)[-1] == name],
+        [bank for bank in banks if bank.name.lower() == name.lower()],
+        [bank for bank in banks if bank.name.rsplit("/", 1)[-1].lower() == name.lower()],
         [bank for bank in banks if len(name) >= 4 and bank.id.startswith(name)],
     ):
         if len(found) > 1:
@@ -91,6 +96,18 @@ def _another_repository(reader: Reader, bank: str, alias: str, project: Project)
     known = reader.bank(bank)
     theirs = {a for a in known.aliases if a.startswith("root:")} if known else set[str]()
     return bool(ours and theirs and not ours & theirs)
+
+
+def _around(reader: Reader, folder: str) -> str | None:
+    """Without git a folder below a project belongs to it; but nobody's home is a project."""
+    home = os.path.expanduser("~")  # noqa: PTH111 - a string is wanted
+    for parent in PurePosixPath(folder).parents:
+        if str(parent) in (home, "/"):
+            return None
+        bank = reader.bank_of(f"path:{parent}")
+        if bank is not None:
+            return bank
+    return None
 
 
 def _by_parents(reader: Reader, folder: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from holdfast.language import cut, decides, headings, plain, sentences, squeeze
+from holdfast.language import cut, decides, headings, is_chatter, plain, sentences, squeeze
 from holdfast.model.ids import content_id
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import least_trusted
@@ -133,7 +133,7 @@ def _title(request: str, reply: str, modified: Sequence[str], commits: Sequence[
     if commits:
         return cut(lead + commits[-1], TITLE_LIMIT)
     for sentence in sentences(reply):
-        if not signals.is_chatter(sentence) and len(sentence) >= 15:
+        if not is_chatter(sentence) and len(sentence) >= 15:
             return cut(lead + _SYMBOLS.sub("", sentence).rstrip(".:!"), TITLE_LIMIT)
     if modified:
         return cut(f"{headline or 'Changed'}: {', '.join(modified)}", TITLE_LIMIT)
@@ -161,7 +161,7 @@ def _headline(request: str) -> str:
 def _summary(reply: str, turns: Sequence[Turn], modified: Sequence[str]) -> str:
     """What came of it: the reply's first telling sentences, or the deeds."""
     told = [s for s in sentences(reply) if len(s) >= 12]
-    best = [s for s in told if not signals.is_chatter(s) and not s.endswith((":", "?"))] or told
+    best = [s for s in told if not is_chatter(s) and not s.endswith((":", "?"))] or told
     summary = ""
     for sentence in best:
         if summary and len(summary) + len(sentence) > SUMMARY_LIMIT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -12,16 +13,16 @@ import orjson
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.bank_making import UNSORTED, BankMaker
+from holdfast.refine.banks import pick
 from holdfast.refine.pending import next_line_start
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import FileInfo
 from holdfast.sources.fingerprint import fingerprint
-from holdfast.sources.lines import Segment, read_lines
 from holdfast.store.protocol import Writer
 
 _PEEK_BYTES = 512 * 1024
-_PEEK_LINES = 200
+_CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
 
 class Input(NamedTuple):
@@ -49,11 +50,29 @@ def find_inputs(paths: Iterable[Path], bank: str = "") -> list[Input]:
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} does not exist.", "Give a transcript, or a folder of them.")
+        if path.is_file():
+            _refuse_other_formats(path)
         files = claude_code.find_transcripts(path) if path.is_dir() else [path]
         for file in files:
             real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
             found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
     return sorted(found.values(), key=lambda item: (_modified(item.path), str(item.path)))
+
+
+def _refuse_other_formats(path: Path) -> None:
+    """A file that a person names must be a transcript: what is read cannot be unread yet."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(_PEEK_BYTES).strip()
+    except OSError:
+        return  # reading it will tell why
+    dialogue = b'"text"' in first and b'"type"' not in first
+    if first and (dialogue or (path.suffix != ".jsonl" and not first.startswith(b"{"))):
+        raise InputError(
+            f"{path} does not look like a transcript.",
+            "Claude Code writes *.jsonl files; any other dialogue is read with "
+            "`holdfast import conversation FILE --bank NAME`.",
+        )
 
 
 def _modified(path: Path) -> int:
@@ -89,6 +108,8 @@ class Planner:
             return None
         stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
         source = self._writer.source_at(str(path)) or self._moved(path, stat.st_size)
+        if source is not None:
+            self._refuse_twice(source, item)
         retry = source is not None and source.id in self._retry
         if source is not None and source.stamp == stamp and not retry:
             return None
@@ -103,6 +124,18 @@ class Planner:
         info = FileInfo(str(path), item.agent, path.stem, root)
         excluded = bool(cwd) and self._banks.excluded(cwd)
         return Job(source, info, next_line_start(path, source), stat.st_size, stamp, excluded)
+
+    def _refuse_twice(self, source: Source, item: Input) -> None:
+        """A file is in one bank, read in one way."""
+        wanted = pick(self._writer, item.bank) if item.bank else None
+        if source.agent == item.agent and (not item.bank or (wanted and wanted.id == source.bank)):
+            return
+        bank = self._writer.bank(source.bank)
+        raise InputError(
+            f"{source.path} is in memory already: read as {source.agent} into bank "
+            f"{bank.name if bank else source.bank}.",
+            "Leave out --bank, or give a copy of the file.",
+        )
 
     def _settle_bank(self, source: Source, item: Input, cwd: str) -> Source:
         """A file whose first lines named no folder finds its bank when one does."""
@@ -154,18 +187,15 @@ def _host(path: Path) -> str:
 
 
 def _first_cwd(path: Path) -> str:
-    """The folder that the first lines name."""
-    peek = Segment(0, min(path.stat().st_size, _PEEK_BYTES))
-    for number, line in enumerate(read_lines(path, peek)):
-        if number >= _PEEK_LINES:
-            break
-        if b'"cwd"' in line.data:
-            try:
-                cwd = orjson.loads(line.data).get("cwd")
-            except (orjson.JSONDecodeError, AttributeError):
-                continue
-            if isinstance(cwd, str) and cwd:
-                return cwd
+    """The folder that the first lines name. Looked for in the bytes, because the first line may
+    be a screenshot of many megabytes; inside a JSON string the quotes would be escaped."""
+    with path.open("rb") as file:
+        head = file.read(_PEEK_BYTES)
+    for match in _CWD.finditer(head):
+        try:
+            return str(orjson.loads(match.group(1)))
+        except orjson.JSONDecodeError:
+            continue
     return ""
 
 

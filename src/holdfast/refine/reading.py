@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +47,9 @@ def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece
         waiting: deque[tuple[Job, Segment, Future[tuple[Refined, str]]]] = deque()
         try:
             for job, segment in _segments(jobs):
-                waiting.append((job, segment, pool.submit(read_segment, job, segment, rules)))
+                with deaf() if not waiting else nullcontext():
+                    future = pool.submit(read_segment, job, segment, rules)
+                waiting.append((job, segment, future))
                 if len(waiting) > workers + 1:
                     first, run, future = waiting.popleft()
                     yield _piece(first, run, future.result())
@@ -54,6 +58,19 @@ def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece
                 yield _piece(first, run, future.result())
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def deaf() -> Generator[None]:
+    """Processes started in here do not hear Ctrl-C: the one that the user talks to stops them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:

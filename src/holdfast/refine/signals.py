@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from holdfast.language import DECISION, sentences, squeeze, words
+from holdfast.language import DECISION, is_chatter, sentences, squeeze, words
 from holdfast.model.records import ExchangeType, Outcome, Role, Turn
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
@@ -55,12 +55,6 @@ _NEXT = re.compile(
     r"want to|left to do|out of scope|later we|then we can|after that)\b",
     re.IGNORECASE,
 )
-_CHATTER = re.compile(
-    r"^(?:let me|i'll|i will|i'm going to|now (?:let|i)|let's (?:see|check|look|start|run)|perfect|"
-    r"great|good|excellent|ok|okay|sure|alright|done|now |first,? (?:let|i)|looking|i need to|"
-    r"i can see|i see|got it|here(?:'s| is| are)|you'?re (?:absolutely )?right)\b",
-    re.IGNORECASE,
-)
 _GO_ON = frozenset(
     "yes y yep yeah sure ok okay continue go proceed ahead on please do it that's fine good great "
     "perfect thanks thank you correct right approved lgtm next keep going and now".split()
@@ -84,11 +78,6 @@ def is_go_on(text: str) -> bool:
     """Whether a message only tells the agent to carry on."""
     said = words(text)
     return 0 < len(said) <= 5 and all(word in _GO_ON for word in said)
-
-
-def is_chatter(sentence: str) -> bool:
-    """Whether a sentence narrates the work instead of telling something."""
-    return _CHATTER.match(sentence) is not None
 
 
 def classify(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.language import cut, decides, plain, sentences, squeeze, stem
+from holdfast.language import cut, decides, is_chatter, plain, sentences, squeeze, stem
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
@@ -31,6 +31,7 @@ MOST_CITATIONS = 4
 SENTENCE_LIMIT = 340
 EXCERPT_LIMIT = 240
 OLD_DAYS = 90
+NEAR_MISS = 0.2
 _NEAR = 0.8
 _LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
@@ -86,8 +87,8 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
 
 
 def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...], session: str) -> Answer:
-    nearest = [f"{cut(hit.text, 90)} ({hit.uri})" for hit in found.misses]
-    caveats = tuple(f"Nearest, but not about this: {miss}" for miss in nearest)
+    nearest = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= NEAR_MISS]
+    caveats = tuple(f"Nearest: {cut(hit.text, 90)} ({hit.uri})" for hit in nearest)
     return Answer(
         question=question,
         answer="Not known: nothing in memory speaks of this.",
@@ -108,11 +109,15 @@ def _choose(reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float]) ->
     found = [_best_sentence(hit, weight, hit.uri in asked) for hit in said]
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[_Evidence] = []
+    homes: set[str] = set()
     for item in ranked:
         if len(chosen) == MOST_CITATIONS or item.score < 0.5 * ranked[0].score:
             break
-        if not any(_same(item.sentence, other.sentence) for other in chosen):
-            chosen.append(item)
+        home = _exchange_of(reader, item.hit) or item.hit.session
+        if home in homes or any(_same(item.sentence, other.sentence) for other in chosen):
+            continue  # the same exchange speaks once, by its best record
+        chosen.append(item)
+        homes |= {home, item.hit.session} if item.hit.kind == "digest" else {home}
     return _later_first(chosen)
 
 
@@ -133,7 +138,8 @@ def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool) -> _Evide
     best = max(range(len(said)), key=lambda n: (worth[n], -n))
     sentence = said[best]
     if len(sentence) < 90 and best + 1 < len(said):
-        sentence = f"{sentence} {said[best + 1]}"
+        joint = " " if sentence[-1] in ".!?…" else "; "
+        sentence = f"{sentence.rstrip(':')}{joint}{said[best + 1]}"
     covered = coverage(weight, sentence)
     score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
     if hit.kind == "digest":
@@ -145,6 +151,8 @@ def _bearing(sentence: str, asked: bool) -> float:
     """How much a sentence can answer: a question does not, an order hardly, a decision does."""
     if sentence.rstrip().endswith("?"):
         return 0.5
+    if sentence.rstrip().endswith(":") or is_chatter(sentence):
+        return 0.6
     if decides(sentence):
         return 1.1
     return 0.8 if asked else 1.0
@@ -171,7 +179,8 @@ def _line(item: _Evidence, number: int) -> str:
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
-    ranked = sorted(hits, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
+    said = [hit for hit in hits if hit.kind != "digest"] or list(hits)
+    ranked = sorted(said, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
     best = ranked[0].why.get("coverage_alone", 0.0)
     home = _exchange_of(reader, ranked[0])
     others = [hit for hit in ranked[1:] if _exchange_of(reader, hit) not in (home, "")]

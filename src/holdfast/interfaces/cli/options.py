@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from holdfast.errors import InputError
 from holdfast.model.query import Layer
@@ -44,6 +45,13 @@ def words(parts: list[str], what: str) -> str:
     if not text:
         raise InputError(f"The {what} is empty.", "Say what to look for.")
     return text
+
+
+def some_path(text: str) -> Path:
+    """A path; an empty one is a variable that was not set, not the current folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the path is empty; for the current folder give .")
+    return Path(text).expanduser()
 
 
 def positive(text: str) -> int:

@@ -39,6 +39,21 @@ def open_database(path: Path, busy_s: float = BUSY_S) -> sqlite3.Connection:
         return connection
 
 
+def open_to_ask(path: Path) -> sqlite3.Connection | None:
+    """Open a database that may not be written, or an empty one in memory where there is none.
+    None where it can be written: then there is nothing to be careful about."""
+    if not path.exists():
+        return sqlite3.connect(":memory:", isolation_level=None)
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return None
+    # Without a log of pending writes the file is all there is, and nobody can change it.
+    log = path.with_name(path.name + "-wal")
+    frozen = "&immutable=1" if not log.exists() or not log.stat().st_size else ""
+    with translated(path):
+        uri = f"{path.absolute().as_uri()}?mode=ro{frozen}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None)
+
+
 def use_wal(connection: sqlite3.Connection, busy_s: float = BUSY_S) -> None:
     """Let readers and a writer work at once. Unlike all else, this switch does not wait for a
     lock by itself."""

@@ -15,7 +15,13 @@ from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.connection import BUSY_S, open_database, translated, use_wal
+from holdfast.store.sqlite.connection import (
+    BUSY_S,
+    open_database,
+    open_to_ask,
+    translated,
+    use_wal,
+)
 from holdfast.store.sqlite.migrate import check_ours, migrate
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
@@ -31,15 +37,21 @@ class SqliteStore(SqliteReader):
         path: Path,
         migrations: Sequence[tuple[str, str]] = MIGRATIONS,
         busy_s: float = BUSY_S,
+        create: bool = True,
     ) -> None:
-        connection = open_database(path, busy_s)
+        """Open a memory. Without `create` nothing is made on disk: a missing memory is an
+        empty one, and one that cannot be written can still be asked."""
+        asking = None if create else open_to_ask(path)
+        connection = asking or open_database(path, busy_s)
         super().__init__(connection, path)
         self._depth = 0
         try:
             with translated(path):
                 check_ours(connection, path, len(migrations))
-                use_wal(connection, busy_s)
-                migrate(connection, path, migrations)
+                if asking is None:
+                    use_wal(connection, busy_s)
+                if asking is None or not path.exists():
+                    migrate(connection, path, migrations)
         except BaseException:
             connection.close()
             raise

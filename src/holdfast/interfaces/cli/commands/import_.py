@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
@@ -23,7 +22,7 @@ EXAMPLES = """\
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("format", choices=["conversation"], help="what the file holds")
-    parser.add_argument("path", type=Path, metavar="FILE", help="the file to read")
+    parser.add_argument("path", type=options.some_path, metavar="FILE", help="the file to read")
     parser.add_argument("--bank", metavar="NAME", required=True, help="the bank to put it in")
     options.add_json(parser)
 

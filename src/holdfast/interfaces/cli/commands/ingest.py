@@ -33,7 +33,9 @@ EXAMPLES = """\
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="what to read")
+    parser.add_argument(
+        "paths", nargs="*", type=options.some_path, metavar="PATH", help="what to read"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be read")
     parser.add_argument(
         "--bank", metavar="NAME", default="", help="put it all in this bank (default: by project)"
@@ -51,12 +53,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    paths: list[Path] = [path.expanduser() for path in arguments.paths]
+    paths: list[Path] = arguments.paths
     repositories = [path for path in paths if path.is_dir() and is_repository(path)]
     folders = [path for path in paths if path not in repositories]
-    with open_memory() as memory:
+    with open_memory(create=not arguments.dry_run) as memory:
         if not paths and not memory.default_inputs().is_dir():
-            return _nothing_there(screen, memory)
+            return _nothing_there(screen, memory, arguments.json)
         inputs = memory.find(folders, arguments.bank) if folders or not paths else []
         if arguments.dry_run:
             return _estimate(screen, memory, inputs, repositories, arguments.json)
@@ -85,7 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _nothing_there(screen: Screen, memory: Holdfast) -> int:
+def _nothing_there(screen: Screen, memory: Holdfast, as_json: bool) -> int:
+    if as_json:
+        screen.json({"transcripts": plain(Account()), "repositories": []})
+        return 0
     screen.line(f"No transcripts at {memory.default_inputs()}.")
     screen.line("Give a path, or set CLAUDE_CONFIG_DIR to where Claude Code keeps its data.")
     return 0
@@ -106,16 +111,23 @@ def _estimate(
     screen.line(f"{number(len(inputs), 'transcript')} found; {len(new):,} with something new.")
     folders: dict[str, tuple[int, int]] = {}
     for item, count in new:
-        files, total = folders.get(item.path.parent.name, (0, 0))
-        folders[item.path.parent.name] = (files + 1, total + count)
+        name = _project_folder(item.path)
+        files, total = folders.get(name, (0, 0))
+        folders[name] = (files + 1, total + count)
     for name, (files, total) in sorted(folders.items(), key=lambda f: -f[1][1])[:12]:
         screen.line(f"  {amount(total):>9}  {number(files, 'file'):<10}  {name}")
     if len(folders) > 12:
         screen.line(f"  … and {len(folders) - 12} more folders")
-    screen.line(f"To read: {amount(size)}. Nothing has been read or written.")
+    screen.line(f"To read: {amount(size)}.")
     for path in repositories:
         screen.line(f"And the git log of {path}.")
+    screen.line("Nothing has been read or written.")
     return 0
+
+
+def _project_folder(path: Path) -> str:
+    """The folder of a transcript's project, also for a subagent's."""
+    return path.parents[2].name if path.parent.name == "subagents" else path.parent.name
 
 
 def _read(memory: Holdfast, inputs: Sequence[object], workers: int, quiet: bool) -> Account:

@@ -42,10 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
         found = memory.recall(
             query, arguments.bank, [Layer(name) for name in arguments.layer], arguments.limit
         )
+        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
     if arguments.json:
         screen.json(_contract(found))
     else:
         _print(screen, found, arguments.explain)
+        if hint:
+            screen.wrap(hint)
     return 0
 
 

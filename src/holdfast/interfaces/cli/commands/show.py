@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from holdfast.app.reading import ALL_BANKS, open_reading
+from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
@@ -30,7 +32,11 @@ _RAW_SHOWN = 600
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("uri", metavar="URI", help="holdfast://WORD/ID, or the start of an id")
-    parser.add_argument("--raw", action="store_true", help="print the whole raw line, nothing else")
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="print the whole raw line as it is on disk, secrets included",
+    )
     options.add_bank(parser, default=ALL_BANKS)
     options.add_json(parser)
 
@@ -42,6 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         found = memory.show(arguments.uri, arguments.bank)
     if arguments.raw:
         return _print_raw(screen, found)
+    if found.raw is not None:
+        # The file is the user's own, but what shows it may be an agent with a context to leak.
+        clean = Redactor(memory.settings.redact_patterns).redact(found.raw.text).text
+        found = found._replace(raw=found.raw._replace(text=clean))
     if arguments.json:
         screen.json(
             {
@@ -65,7 +75,7 @@ def _named(record: object) -> dict[str, object]:
 
 def _print_raw(screen: Screen, found: Trace) -> int:
     if found.raw is None or found.raw.state is not RawState.PRESENT:
-        screen.line(_raw_state(found))
+        Screen(sys.stderr).line(f"holdfast: {_raw_state(found)}")
         return 1
     screen.line(found.raw.text)
     return 0
@@ -98,7 +108,7 @@ def _print(screen: Screen, found: Trace) -> None:
 
 def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
     for name, value in fields.items():
-        if value in ("", [], None) or name in ("bank", "id"):
+        if value in ("", [], None) or name in ("bank", "id", "source"):
             continue
         if isinstance(value, list):
             screen.line(f"  {name}:")

@@ -116,9 +116,9 @@ def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:
     if id is not None:
         screen.line(f"bank {memory.bank_name(id)}")
         return
-    names = [bank.name for bank in memory.reader.banks()]
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    screen.line(f"{number(len(names), 'bank')}: {', '.join(names[:6])}{more}")
+    held = {bank.name: memory.reader.counts(bank.id) for bank in memory.reader.banks()}
+    held = {name: counts for name, counts in held.items() if counts.sessions or counts.commits}
+    screen.wrap(f"{number(len(held), 'bank')}: {', '.join(held)}", "", "  ")
 
 
 def _print_ledger(screen: Screen, balance: Balance) -> None:

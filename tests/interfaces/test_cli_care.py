@@ -1,0 +1,159 @@
+"""What a careful program does with a wrong turn: refuses, explains, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.interfaces.test_cli import holdfast, read_json
+
+from holdfast.testing.transcripts import Script, bug_hunt
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_asking_and_looking_make_nothing_on_disk(tmp_path: Path) -> None:
+    home = tmp_path / "not" / "there"
+    bug_hunt().write(tmp_path / "claude" / "projects")
+    for arguments in (
+        ("status",),
+        ("recall", "x"),
+        ("ask", "x"),
+        ("ingest", "--dry-run", str(tmp_path / "claude")),
+    ):
+        done = holdfast(home, *arguments)
+        assert done.returncode == 0, done.stderr
+    assert "Nothing is remembered yet" in holdfast(home, "ask", "x").stdout
+    assert not (tmp_path / "not").exists()
+
+
+def test_a_memory_that_cannot_be_written_can_still_be_asked(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    (tmp_path / "memory.db").chmod(0o400)
+    tmp_path.chmod(0o500)
+    try:
+        assert "retry wrapper" in holdfast(tmp_path, "recall", "retry", "--bank", "all").stdout
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_show_hides_secrets_of_the_raw_line_unless_told_otherwise(tmp_path: Path) -> None:
+    script = Script()
+    script.user(f"Upload with {TOKEN} please")
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    uri = read_json(tmp_path, "recall", "upload", "--bank", "all")["hits"][0]["uri"]
+    for arguments in (("show", uri), ("show", uri, "--json")):
+        shown = holdfast(tmp_path, *arguments).stdout
+        assert TOKEN not in shown and "[redacted:github-token]" in shown
+    assert TOKEN in holdfast(tmp_path, "show", uri, "--raw").stdout
+
+
+def test_show_raw_of_a_deleted_transcript_says_so_beside_its_output(tmp_path: Path) -> None:
+    path = bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    uri = read_json(tmp_path, "recall", "retry", "--bank", "all")["hits"][0]["uri"]
+    path.unlink()
+    done = holdfast(tmp_path, "show", uri, "--raw")
+    assert (done.returncode, done.stdout) == (1, "") and "gone" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("passwd", "root:x:0:0\n", "does not look like a transcript"),
+        ("chat.jsonl", '{"session":"s","text":"hello"}\n', "holdfast import conversation"),
+    ],
+)
+def test_a_file_that_is_no_transcript_is_refused(
+    tmp_path: Path, name: str, content: str, words: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    done = holdfast(tmp_path, "ingest", str(tmp_path / name))
+    assert done.returncode == 2 and words in done.stderr
+    assert read_json(tmp_path, "status")["ledger"]["files"] == 0
+
+
+def test_an_unset_variable_is_not_the_current_folder(tmp_path: Path) -> None:
+    done = holdfast(tmp_path, "ingest", "")
+    assert done.returncode == 2 and "the path is empty" in done.stderr
+
+
+def test_a_file_is_in_one_bank_only(tmp_path: Path) -> None:
+    path = bug_hunt().write(tmp_path / "p")
+    assert holdfast(tmp_path, "ingest", str(path), "--bank", "one").returncode == 0
+    again = holdfast(tmp_path, "ingest", str(path), "--bank", "two")
+    assert again.returncode == 2 and "into bank one" in again.stderr
+    other = holdfast(tmp_path, "import", "conversation", str(path), "--bank", "one")
+    assert other.returncode == 2 and "read as claude-code" in other.stderr
+
+
+def test_the_variable_names_a_bank_as_the_option_does(tmp_path: Path) -> None:
+    bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    right = holdfast(tmp_path, "recall", "retry wrapper", env={"HOLDFAST_BANK": "Proj"})
+    wrong = holdfast(tmp_path, "recall", "retry wrapper", env={"HOLDFAST_BANK": "typo"})
+    assert "retry wrapper" in right.stdout
+    assert wrong.returncode == 2 and "There is no bank 'typo'" in wrong.stderr
+
+
+def test_a_folder_without_memory_is_told_where_there_is_some(tmp_path: Path) -> None:
+    bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    for command in ("ask", "recall"):
+        said = " ".join(holdfast(tmp_path, command, "retry", cwd=tmp_path).stdout.split())
+        assert "This folder has no memory yet. There is one of proj" in said
+
+
+def test_a_subfolder_of_a_project_without_git_has_its_memory(tmp_path: Path) -> None:
+    project = tmp_path / "plain"
+    (project / "src" / "deep").mkdir(parents=True)
+    script = Script(cwd=str(project))
+    script.user("The keel is made of lead")
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    assert "made of lead" in holdfast(tmp_path, "recall", "keel", cwd=project / "src/deep").stdout
+
+
+def test_a_session_that_opens_with_a_screenshot_finds_its_project(tmp_path: Path) -> None:
+    script = Script()
+    picture = {"type": "image", "source": {"type": "base64", "data": "A" * 900_000}}
+    first = script.user("look")
+    first["message"]["content"] = [picture, {"type": "text", "text": "What is wrong here?"}]
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    assert [bank["name"] for bank in read_json(tmp_path, "status")["banks"]] == ["proj"]
+
+
+def test_interrupting_an_ingest_says_one_sentence(tmp_path: Path) -> None:
+    for number in range(60):
+        script = bug_hunt(f"{number:08x}-0000-4000-8000-000000000001")
+        script.tool("Bash", "x" * 400_000, command="cat log")
+        script.write(tmp_path / "p")
+    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", main, "ingest", str(tmp_path / "p"), "--workers", "2"],
+        env={**os.environ, "HOLDFAST_HOME": str(tmp_path / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    give_up = time.monotonic() + 30
+    database = tmp_path / "home" / "memory.db-wal"
+    while not database.exists() and time.monotonic() < give_up:
+        pass
+    os.killpg(process.pid, signal.SIGINT)
+    _, complaint = process.communicate(timeout=30)
+    assert "Traceback" not in complaint
+    assert process.returncode in (0, 130)
+    if process.returncode == 130:
+        assert "Stopped." in complaint and "run the same command again" in complaint
