@@ -43,7 +43,9 @@ def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece
         return
     # Fresh processes: a fork would inherit the parent's open database.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_enter_worker) as pool:
+    with deaf():
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_enter_worker)
+    with pool:
         waiting: deque[tuple[Job, Segment, Future[tuple[Refined, str]]]] = deque()
         try:
             for job, segment in _segments(jobs):
