@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MOST_FILE_LINES = 400
 MOST_FUNCTION_LINES = 60
-
-# A function whose body is one table of small steps may be longer than it is complex.
-ALLOWED_BLIND = 0
 
 
 def python_files(*folders: str) -> list[Path]:
@@ -47,7 +43,7 @@ def test_no_handler_is_blind() -> None:
                 reraises = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
                 if (node.type is None or name in ("Exception", "BaseException")) and not reraises:
                     blind.append(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert len(blind) == ALLOWED_BLIND, blind
+    assert blind == []
 
 
 def test_names_that_mean_nothing_are_not_used() -> None:
@@ -61,9 +57,3 @@ def test_names_that_mean_nothing_are_not_used() -> None:
             ):
                 found.append(f"{path.relative_to(ROOT)}:{node.name}")
     assert found == []
-
-
-def test_the_project_names_no_path_of_another_machine() -> None:
-    for path in python_files("src", "examples"):
-        text = path.read_text("utf-8")
-        assert "../shared" not in text and not re.search(r"(?<!~)/work/", text), path

@@ -9,7 +9,7 @@ from holdfast.app.reading import Reading, utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.derive import derive_stale
-from holdfast.refine.ingest import Account, Progress, estimate, ingest, ingest_commits
+from holdfast.refine.ingest import Account, LogRead, Progress, estimate, ingest, ingest_commits
 from holdfast.refine.plan import Input, find_inputs
 from holdfast.refine.turns import Rules
 from holdfast.settings import Settings, load_settings
@@ -52,8 +52,8 @@ class Holdfast(Reading):
 
     def ingest_git(
         self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
-    ) -> tuple[int, int]:
-        """Read the log of a repository; how many commits there are, and how many were new."""
+    ) -> LogRead:
+        """Read the log of a repository."""
         return ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
 
     def import_conversation(self, path: Path, bank: str) -> Account:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
 from holdfast.model.ledger import Source
@@ -41,6 +42,14 @@ class Account:
     sessions: int = 0
     gone: list[Source] = field(default_factory=list[Source])
     unreadable: list[str] = field(default_factory=list[str])
+
+
+class LogRead(NamedTuple):
+    """How many commits a repository's log has, how many were new, and where they went."""
+
+    bank: str
+    commits: int
+    new: int
 
 
 # Called with the bytes done so far and the bytes in all.
@@ -138,8 +147,8 @@ def ingest_commits(
     rules: Rules,
     bank: str = "",
     tick: Callable[[int], None] = lambda count: None,
-) -> tuple[int, int]:
-    """Read the log of a repository; returns how many commits there are and how many were new."""
+) -> LogRead:
+    """Read the log of a repository."""
     with writer.transaction():
         id = banks.named(writer, bank) if bank else banks.ensure(writer, str(path.resolve()))
     redactor = Redactor(rules.patterns)
@@ -158,7 +167,9 @@ def ingest_commits(
         batch.append(_redacted(commit, redactor))
         if len(batch) >= COMMITS_AT_ONCE:
             new += flush()
-    return seen, new + flush()
+    new += flush()
+    known = writer.bank(id)
+    return LogRead(known.name if known else id, seen, new)
 
 
 def _redacted(commit: Commit, redactor: Redactor) -> Commit:

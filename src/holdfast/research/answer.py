@@ -113,11 +113,12 @@ def _choose(reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float]) ->
     for item in ranked:
         if len(chosen) == MOST_CITATIONS or item.score < 0.5 * ranked[0].score:
             break
-        home = _exchange_of(reader, item.hit) or item.hit.session
+        session = f"session {item.hit.session}"
+        home = _exchange_of(reader, item.hit) or session
         if home in homes or any(_same(item.sentence, other.sentence) for other in chosen):
             continue  # the same exchange speaks once, by its best record
         chosen.append(item)
-        homes |= {home, item.hit.session} if item.hit.kind == "digest" else {home}
+        homes |= {home, session}
     return _later_first(chosen)
 
 

@@ -73,7 +73,8 @@ def _from_git(folder: str) -> Project | None:
     top = _WORKTREE.sub("", root)
     aliases += [f"gitdir:{common}", f"folder:{top}", f"path:{top}"]
     home = Path(common)
-    name = remote.split("/", 1)[-1] if remote else _folder_name(home)
+    path = remote.partition("/")[2]
+    name = (base_name(path) if remote.startswith("local/") else path) or _folder_name(home)
     return Project(name, root, tuple(aliases))
 
 

@@ -28,7 +28,7 @@ EXAMPLES = """\
   holdfast ingest --dry-run
   holdfast ingest
   holdfast ingest ~/.claude/projects/-home-me-work
-  holdfast ingest ~/work/project          a repository: its git log"""
+  holdfast ingest ~/code/project          a repository: its git log"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,17 +71,19 @@ def run(arguments: argparse.Namespace) -> int:
             {
                 "transcripts": plain(account),
                 "repositories": [
-                    {"path": str(path), "commits": seen, "new": new}
-                    for path, (seen, new) in zip(repositories, commits, strict=True)
+                    {"path": str(path), **log._asdict()}
+                    for path, log in zip(repositories, commits, strict=True)
                 ],
             }
         )
         return 0
     if account is not None:
         _print(screen, account)
-    for path, (seen, new) in zip(repositories, commits, strict=True):
-        name = path.resolve().name
-        screen.line(f"{name}: {number(seen, 'commit')} in its log, {new:,} of them new.")
+    for path, log in zip(repositories, commits, strict=True):
+        screen.line(
+            f"{path.resolve().name}: {number(log.commits, 'commit')} in its log, {log.new:,} of "
+            f"them new, in bank {log.bank}."
+        )
     if account is None and not repositories:
         screen.line("No transcripts there.")
     return 0
