@@ -86,7 +86,8 @@ def date_words(time: str) -> str:
     """A moment in the words people search by."""
     if not time:
         return ""
-    return f"{datetime.fromisoformat(time):%A %-d %B %Y}"
+    moment = datetime.fromisoformat(time)
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"
 
 
 def parts_of_names(text: str) -> str:

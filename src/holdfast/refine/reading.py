@@ -81,7 +81,8 @@ def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:
 
 def _enter_worker() -> None:
     """Yield to the user's own work, and never outlive the process that asked."""
-    os.nice(5)
+    if hasattr(os, "nice"):
+        os.nice(5)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 

@@ -175,8 +175,10 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
 
 
 def _line(item: _Evidence, number: int) -> str:
-    day = f"{datetime.fromisoformat(item.hit.time):%-d %b %Y}: " if item.hit.time else ""
-    return f"{day}{item.sentence} [{number}]"
+    if not item.hit.time:
+        return f"{item.sentence} [{number}]"
+    moment = datetime.fromisoformat(item.hit.time)
+    return f"{moment.day} {moment:%b %Y}: {item.sentence} [{number}]"
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
