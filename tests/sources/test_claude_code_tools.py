@@ -135,7 +135,9 @@ def test_long_calls_are_cut_and_say_so() -> None:
     assert "-line 0" in diff and "more lines" in diff and "line 99" not in diff
     assert write.lines == "1-100" and "more lines" in write.action
     assert max(len(diff), len(write.action)) <= DIFF_LIMIT + 2
-    assert command == "x" * COMMAND_LIMIT + " …"
+    assert command == "x" * (COMMAND_LIMIT - 80) + " …"
+    cut = call("Bash", command="echo " * 138 + "postgres://me:hunter2hunter2@db/x").action
+    assert "hunter2" not in cut
     assert len(other) <= BRIEF_LIMIT + 2 and other.endswith(" …")
 
 

@@ -33,9 +33,12 @@ class Holdfast(Reading):
         """Where the transcripts of this user's agent lie."""
         return default_folder(self.settings.claude_dir)
 
-    def find(self, paths: Sequence[Path], bank: str = "") -> list[Input]:
-        """The transcripts that paths name; those of this user where none is named."""
-        return find_inputs(paths or [self.default_inputs()], bank)
+    def find(
+        self, paths: Sequence[Path], bank: str = "", problems: list[str] | None = None
+    ) -> list[Input]:
+        """The transcripts that paths name; those of this user where none is named. What cannot
+        be looked into is told in `problems`."""
+        return find_inputs(paths or [self.default_inputs()], bank, problems)
 
     def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
         """The files with something new in them, and how many bytes that is."""

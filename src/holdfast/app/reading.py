@@ -12,15 +12,16 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from holdfast.errors import NotFoundError
+from holdfast.errors import InputError, NotFoundError
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled
 from holdfast.recall.engine import recall
 from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
-from holdfast.refine.pending import pending_lines
+from holdfast.refine.pending import find_pending
 from holdfast.research.answer import ask
 from holdfast.settings import Settings, load_settings
+from holdfast.sources.claude_code.files import default_folder
 from holdfast.store.protocol import Counts, Reader, Store
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -30,6 +31,15 @@ ALL_BANKS = "all"
 def utc_now() -> str:
     """This moment, as records spell it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - a string is wanted
+    except FileNotFoundError as error:
+        raise InputError(
+            "The current folder is not there any more.", "Go to another one, or name a --bank."
+        ) from error
 
 
 class Reading:
@@ -76,7 +86,7 @@ class Reading:
                 known = ", ".join(b.name for b in self._store.banks()) or "none yet"
                 raise NotFoundError(f"There is no bank {chosen!r}.", f"There are: {known}.")
             return found.id
-        here = self._banks.find(self._store, os.getcwd())  # noqa: PTH109 - a string is wanted
+        here = self._banks.find(self._store, _here())
         return here if here is not None else ""
 
     def bank_name(self, id: str | None) -> str:
@@ -84,7 +94,7 @@ class Reading:
         if id is None:
             return ALL_BANKS
         found = self._store.bank(id)
-        return found.name if found else self._banks.project(os.getcwd()).name  # noqa: PTH109
+        return found.name if found else self._banks.project(_here()).name
 
     def recall(
         self,
@@ -118,11 +128,19 @@ class Reading:
         return trace(self._store, self.bank_id(bank), uri)
 
     def balance(self, bank: str | None = ALL_BANKS) -> Balance:
-        """The ledger, with the lines on disk that are still to be read."""
+        """The ledger, with the lines on disk that are still to be read: of all banks together
+        also those of transcripts that were never looked at."""
         id = self.bank_id(bank)
         found = self._store.balance(id)
-        pending = pending_lines(self._store, id)
-        return replace(found, pending=pending, lines=found.lines + pending)
+        folder = default_folder(self.settings.claude_dir) if id is None else None
+        pending = find_pending(self._store, id, folder)
+        return replace(
+            found,
+            pending=pending.lines,
+            lines=found.lines + pending.lines,
+            files=found.files + pending.files,
+            problems=(*found.problems, *pending.problems),
+        )
 
     def counts(self, bank: str | None = ALL_BANKS) -> Counts:
         """How much there is."""

@@ -71,11 +71,17 @@ KEY_FORMATS: tuple[SecretRule, ...] = (
     _key("linear-key", "lin_api_", r"\blin_api_[A-Za-z0-9]{30,}"),
     _key("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
     _key("age-key", "age-secret-key-", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    _key("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}"),
+    _key("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}"),
 )
 
-# Formats whose anchor is broken by a dot, a colon or a slash.
+# Formats whose anchor is broken by a dot, a colon or a slash; and the body of a private key
+# whose first line is not there.
 DOTTED_FORMATS: tuple[SecretRule, ...] = (
+    SecretRule(
+        "private-key",
+        ("\n",),
+        re.compile(r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/]{56,76}={0,2}[ \t]*(?:\n|\Z)){2,}"),
+    ),
     _key(
         "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/\w+/\w+/[A-Za-z0-9]{15,}"
     ),
@@ -198,13 +204,18 @@ ALWAYS: tuple[SecretRule, ...] = (
     SecretRule(
         "secret",
         ("mysql",),
-        re.compile(r"(?P<head>\bmysql(?:dump|admin)?\b[^\n|;]*?\s-p)(?P<value>[^\s\"'-]{3,})"),
+        re.compile(
+            r"(?P<head>\bmysql(?:dump|admin)?\b[^\n|;]{0,300}?\s-p)(?P<value>[^\s\"'-]{3,})"
+        ),
         _flag,
     ),
     SecretRule(
         "secret",
         ("curl",),
-        re.compile(r"(?P<head>\bcurl\b[^\n|;]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:)[^\s\"']{3,}"),
+        re.compile(
+            r"(?P<head>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:)"
+            r"[^\s\"']{3,}"
+        ),
         _keep_head("secret"),
     ),
 )
@@ -247,8 +258,8 @@ NAMED: tuple[SecretRule, ...] = (
         "env",
         tuple("KEY= TOKEN= SECRET= PASS PWD= CREDENTIAL DSN= KEY_ TOKEN_ SECRET_".split()),
         re.compile(
-            r"(?m)(?P<name>^\s*[+-]?\s*(?:export\s+|set\s+|ENV\s+)?[A-Z0-9_]*"
-            r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN)[A-Z0-9_]*=)"
+            r"(?m)(?P<name>^[ \t]{0,40}[+-]?[ \t]{0,40}(?:export |set |ENV )?[A-Z0-9_]{0,60}"
+            r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN)[A-Z0-9_]{0,60}=)"
             r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s#;&|]+)"
         ),
         _env,
@@ -256,9 +267,13 @@ NAMED: tuple[SecretRule, ...] = (
 )
 
 _VALUE = re.compile(
-    r"(?P<name>[\w-]*)(?P<between>[\"']?\s*(?::=|=>|=|:)\s*)"
-    r"(?P<quote>[\"'`]?)(?P<value>(?<=[\"'`])[^\"'`\n]{6,}|[^\s\"'`,;]{8,})(?P=quote)"
+    r"(?P<name>[\w-]{0,60})(?P<between>[\"']?\s{0,20}(?::=|=>|=|:)\s{0,20})"
+    r"(?P<quote>[\"'`]?)(?P<value>(?<=[\"'`])[^\"'`\n]{6,400}|[^\s\"'`,;]{8,400})"
 )
+
+
+_REST = re.compile(r"[^\s\"'`,;]*")
+_QUOTED_REST = re.compile(r"[^\"'`\n]*")
 
 
 def assignments(text: str, low: str) -> list[tuple[int, int]]:
@@ -274,9 +289,13 @@ def assignments(text: str, low: str) -> list[tuple[int, int]]:
         at = low.find(name)
         while at >= 0:
             match = _VALUE.match(text, at + len(name))
+            next_at = at + len(name)
             if match and _is_secret(low[at : match.end("name")], match):
-                spans.append(match.span("value"))
-            at = low.find(name, at + len(name))
+                rest = (_QUOTED_REST if match["quote"] else _REST).match(text, match.end("value"))
+                stop = rest.end() if rest else match.end("value")
+                spans.append((match.start("value"), stop))
+                next_at = stop
+            at = low.find(name, next_at)
     return spans
 
 

@@ -11,7 +11,9 @@ from holdfast.language import STOPWORDS, forms, stem, words
 
 MOST_TERMS = 32
 _LONG = 120_000
-_NAME = re.compile(r"[\w@]+(?:[./:_-][\w@]+)+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*")
+_TOKEN = re.compile(r"[\w@][\w@./:-]*[\w@]")
+_NAME = re.compile(r"\w[./:_-]\w|[a-z0-9][A-Z]")
+_MOST_LETTERS = 120
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 # Words that a question is made of, and that its answer need not contain.
@@ -39,7 +41,8 @@ class Terms(NamedTuple):
 def read_terms(query: str) -> Terms:
     """The terms of a query, at most `MOST_TERMS` words."""
     text = query[:_LONG].encode("utf-8", "ignore").decode("utf-8")
-    names = list(dict.fromkeys(_NAME.findall(text)))[:8]
+    tokens = [token for token in _TOKEN.findall(text) if len(token) <= _MOST_LETTERS]
+    names = [token for token in dict.fromkeys(tokens) if _NAME.search(token)][:8]
     humps = [part.lower() for name in names for part in _HUMPS.findall(name) if len(part) > 1]
     said = words(text) + humps
     telling = [w for w in said if w not in STOPWORDS and w not in _ASKING]

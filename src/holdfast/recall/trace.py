@@ -99,6 +99,11 @@ def _first_raw(reader: Reader, turns: Sequence[Turn]) -> RawLine | None:
     return raw_line(reader, turns[0]) if turns else None
 
 
+def _words(turn: Turn) -> str:
+    """What must stand on a line that has no id: the turn's first words."""
+    return turn.text.split("\n", 1)[0][:30].partition("[redacted:")[0]
+
+
 def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     """Open the line under a turn; says so when the file or the line is no longer there."""
     source = reader.source(turn.origin.source)
@@ -111,6 +116,7 @@ def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     except OSError:
         return RawLine(source.path, turn.origin.line, RawState.GONE)
     text = data.decode("utf-8", "replace").rstrip("\n")
-    known = turn.origin.ref or (turn.tool.call if turn.tool else "")
-    state = RawState.PRESENT if text and known in text else RawState.CHANGED
+    known = turn.origin.ref or (turn.tool.call if turn.tool else "") or _words(turn)
+    there = bool(turn.origin.line and text and known in text.replace('\\"', '"'))
+    state = RawState.PRESENT if there else RawState.CHANGED
     return RawLine(source.path, turn.origin.line, state, text if state == "present" else "")

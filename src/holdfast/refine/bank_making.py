@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from holdfast.errors import InputError
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
-from holdfast.refine.banks import Banks, known_bank, pick, rank
+from holdfast.refine.banks import Banks, known_bank, rank
 from holdfast.settings import Settings
 from holdfast.sources.project import base_name
 from holdfast.store.protocol import Writer
@@ -36,9 +37,12 @@ class BankMaker(Banks):
 
     def named(self, writer: Writer, name: str) -> str:
         """The bank of a name that a person chose, made if need be."""
-        known = pick(writer, name)
+        if not name.strip() or name == "all":
+            raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")
+        exact = [b.id for b in writer.banks() if name in (b.name, b.id)]
+        known = writer.bank_of(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
         if known is not None:
-            return known.id
+            return known
         bank = content_id("bank", f"name:{name}")
         writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
         return bank

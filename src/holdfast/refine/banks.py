@@ -33,6 +33,7 @@ class Banks:
     def _identify(self, folder: str) -> Project:
         name = self._settings.bank
         for pattern, bank in self._settings.banks:
+            pattern = os.path.expanduser(pattern)  # noqa: PTH111 - a string is wanted
             below = pattern.rstrip("/\\") + "/*"
             if fnmatch(folder, pattern) or fnmatch(folder.replace("\\", "/"), below):
                 name = name or bank
@@ -40,11 +41,18 @@ class Banks:
         return Project(name, found.root, (f"name:{name}",), found.exists) if name else found
 
     def excluded(self, folder: str) -> bool:
-        """Whether the settings keep a project out of memory entirely."""
-        plain = folder.replace("\\", "/")
+        """Whether the settings keep a project out of memory entirely, worktrees included."""
+        if not self._settings.exclude_projects:
+            return False
+        aliases = identify(folder).aliases
+        kinds = ("folder:", "gitdir:", "path:")
+        places = [alias.partition(":")[2] for alias in aliases if alias.startswith(kinds)]
+        plain = [place.replace("\\", "/") for place in (folder, *places)]
+        patterns = [os.path.expanduser(p).rstrip("/") for p in self._settings.exclude_projects]  # noqa: PTH111
         return any(
-            fnmatch(plain, pattern) or fnmatch(plain, pattern.rstrip("/") + "/*")
-            for pattern in self._settings.exclude_projects
+            fnmatch(place, pattern) or fnmatch(place, f"{pattern}/*")
+            for place in plain
+            for pattern in patterns
         )
 
     def find(self, reader: Reader, folder: str) -> str | None:

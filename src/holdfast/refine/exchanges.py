@@ -22,6 +22,7 @@ DETAILS_LIMIT = 1500
 FACTS_LIMIT = 5
 FILES_LIMIT = 40
 DIALOGUE_TURNS = 8
+_READ = 12_000
 
 _POLITE = re.compile(
     r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
@@ -64,8 +65,9 @@ def _make(turns: list[Turn]) -> Exchange:
         for turn in turns
         if turn.role is Role.USER and not signals.is_interruption(turn) and turn.text != "[image]"
     )
+    request = request[:_READ]
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]
-    reply = _resolution(said)
+    reply = _resolution(said)[:_READ]
     read = _files(turns, signals.READERS)
     modified = _files(turns, signals.EDITORS)
     commits = [message for turn in turns if (message := signals.commit_message(turn))]

@@ -7,11 +7,12 @@ badly but do no harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError
 from holdfast.model.ledger import Source
 from holdfast.model.team import Commit
 from holdfast.refine.bank_making import BankMaker
@@ -41,7 +42,6 @@ class Account:
     redacted: int = 0
     sessions: int = 0
     gone: list[Source] = field(default_factory=list[Source])
-    unreadable: list[str] = field(default_factory=list[str])
 
 
 class LogRead(NamedTuple):
@@ -119,7 +119,9 @@ def _store_pieces(
             account.files_read += 1
             start = job.source.offset
         read = refined.stop - max(start, job.start)
-        if source not in overtaken and piece.prefix:
+        if not piece.prefix:
+            overtaken.add(source)  # unreadable just now: what follows it must wait for it
+        if source not in overtaken:
             stamp = job.stamp if piece.last else ""
             try:
                 change = write(writer, job, refined, start, piece.prefix, stamp, now())
@@ -149,6 +151,11 @@ def ingest_commits(
     tick: Callable[[int], None] = lambda count: None,
 ) -> LogRead:
     """Read the log of a repository."""
+    if banks.excluded(str(path.resolve())):
+        raise InputError(
+            f"{path} is excluded from memory by the settings.",
+            "See exclude.projects in config.toml.",
+        )
     with writer.transaction():
         id = banks.named(writer, bank) if bank else banks.ensure(writer, str(path.resolve()))
     redactor = Redactor(rules.patterns)
@@ -173,15 +180,14 @@ def ingest_commits(
 
 
 def _redacted(commit: Commit, redactor: Redactor) -> Commit:
-    return Commit(
-        commit.bank,
-        commit.id,
-        commit.time,
-        commit.author,
-        commit.email,
-        redactor.redact(commit.subject).text,
-        redactor.redact(commit.body).text,
-        commit.files,
-        commit.parents,
-        commit.trust,
+    def clean(text: str) -> str:
+        return redactor.redact(text).text
+
+    return replace(
+        commit,
+        author=clean(commit.author),
+        email=clean(commit.email),
+        subject=clean(commit.subject),
+        body=clean(commit.body),
+        files=tuple(clean(name) for name in commit.files),
     )

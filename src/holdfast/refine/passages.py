@@ -12,7 +12,8 @@ from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
 
 CONTEXT_LIMIT = 300
-_CAMEL = re.compile(r"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*")
+_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
+_HUMP = re.compile(r"[a-z0-9][A-Z]")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -92,5 +93,5 @@ def date_words(time: str) -> str:
 
 def parts_of_names(text: str) -> str:
     """`parseHttpRequest` also as its parts, which the index would not see."""
-    names = dict.fromkeys(_CAMEL.findall(text[:5000]))
+    names = dict.fromkeys(word for word in _WORD.findall(text[:5000]) if _HUMP.search(word))
     return " ".join(" ".join(_HUMPS.findall(name)) for name in list(names)[:40])

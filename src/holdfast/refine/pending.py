@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.model.ledger import Source
+from holdfast.sources.claude_code.files import find_transcripts
 from holdfast.sources.lines import count_lines
 from holdfast.store.protocol import Reader
 
@@ -21,15 +22,38 @@ def next_line_start(path: Path, source: Source) -> int:
     return source.offset + (before != b"\n" and after == b"\n")
 
 
-def pending_lines(reader: Reader, bank: str | None) -> int:
-    """Lines on disk that have not been read yet, in files that are known."""
-    pending = 0
+class Pending(NamedTuple):
+    """Lines on disk that are still to be read, and files that need another look."""
+
+    lines: int
+    files: int
+    problems: tuple[str, ...]
+
+
+def find_pending(reader: Reader, bank: str | None, inputs: Path | None) -> Pending:
+    """What the files hold beyond what was read of them. Files below `inputs` that nobody has
+    read yet count in full."""
+    lines = files = 0
+    problems: list[str] = []
+    known: set[str] = set()
     for source in reader.sources(bank):
+        known.add(source.path)
+        path = Path(source.path)
         try:
-            stat = os.stat(source.path)  # noqa: PTH116 - one call a file, of many
-            if stat.st_size > source.offset:
-                path = Path(source.path)
-                pending += count_lines(path, next_line_start(path, source), stat.st_size)
+            size = path.stat().st_size
+            if size > source.offset:
+                lines += count_lines(path, next_line_start(path, source), size)
+            elif size < source.offset:
+                problems.append(
+                    f"{path}: shorter than what was read of it; it is read anew next time"
+                )
         except OSError:
             continue
-    return pending
+    for path in find_transcripts(inputs) if inputs is not None else ():
+        if str(path) not in known:
+            try:
+                lines += count_lines(path, 0, path.stat().st_size)
+                files += 1
+            except OSError:
+                continue
+    return Pending(lines, files, tuple(problems))

@@ -44,18 +44,27 @@ class Job(NamedTuple):
     excluded: bool = False
 
 
-def find_inputs(paths: Iterable[Path], bank: str = "") -> list[Input]:
-    """The transcripts that the paths name, oldest first: a fork is read after its original."""
+def find_inputs(
+    paths: Iterable[Path], bank: str = "", problems: list[str] | None = None
+) -> list[Input]:
+    """The transcripts that the paths name, oldest first: a fork is read after its original.
+    What cannot be looked into is told in `problems`."""
+    noted = problems if problems is not None else []
     found: dict[str, Input] = {}
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} does not exist.", "Give a transcript, or a folder of them.")
         if path.is_file():
             _refuse_other_formats(path)
-        files = claude_code.find_transcripts(path) if path.is_dir() else [path]
+        elif not path.is_dir():
+            raise InputError(f"{path} is neither a file nor a folder.", "Give a transcript.")
+        files = claude_code.find_transcripts(path, noted) if path.is_dir() else [path]
         for file in files:
             real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
-            found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
+            if _spelled(real):
+                found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
+            else:
+                noted.append(f"{os.fsencode(real)!r}: its name is not UTF-8")
     return sorted(found.values(), key=lambda item: (_modified(item.path), str(item.path)))
 
 
@@ -73,6 +82,15 @@ def _refuse_other_formats(path: Path) -> None:
             "Claude Code writes *.jsonl files; any other dialogue is read with "
             "`holdfast import conversation FILE --bank NAME`.",
         )
+
+
+def _spelled(path: Path) -> bool:
+    """Whether a path can be written down as text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _modified(path: Path) -> int:
@@ -98,20 +116,24 @@ class Planner:
     def plan(self, item: Input) -> Job | None:
         """The work that a file asks for; None when there is nothing new in it, or when it
         cannot be read, which is noted."""
-        path = item.path
         try:
-            stat = path.stat()
-            with path.open("rb") as file:
+            with item.path.open("rb") as file:
                 file.read(1)
+            return self._plan(item)
         except OSError as error:
             self._note_unreadable(item, error.strerror or str(error))
             return None
+
+    def _plan(self, item: Input) -> Job | None:
+        path = item.path
+        stat = path.stat()
         stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
         source = self._writer.source_at(str(path)) or self._moved(path, stat.st_size)
         if source is not None:
             self._refuse_twice(source, item)
         retry = source is not None and source.id in self._retry
         if source is not None and source.stamp == stamp and not retry:
+            self._note_well(source)
             return None
         cwd = _first_cwd(path) if item.agent == claude_code.AGENT else ""
         if source is None:
@@ -153,10 +175,11 @@ class Planner:
 
     def _moved(self, path: Path, size: int) -> Source | None:
         """A transcript follows its session into a worktree: same name, same start."""
-        for source in self._missing.get(path.name, ()):
+        for source in list(self._missing.get(path.name, ())):
             if size >= source.offset and fingerprint(path, source.offset) == source.prefix:
                 with self._writer.transaction():
                     self._writer.move_source(source.id, str(path))
+                self._missing[path.name].remove(source)
                 return self._writer.source(source.id)
         return None
 
@@ -167,6 +190,12 @@ class Planner:
             bank = bank or writer.bank_of_host(_host(item.path))
             bank = bank or (banks.ensure(writer, cwd) if cwd else banks.named(writer, UNSORTED))
             return writer.add_source(str(item.path), item.agent, bank)
+
+    def _note_well(self, source: Source) -> None:
+        """A file that was gone or unreadable is back as it was."""
+        if source.state is not SourceState.LIVE:
+            with self._writer.transaction():
+                self._writer.mark_source(source.id, SourceState.LIVE.value, "")
 
     def _note_unreadable(self, item: Input, why: str) -> None:
         source = self._writer.source_at(str(item.path)) or self._new_source(item, "")

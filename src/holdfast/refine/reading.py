@@ -12,10 +12,12 @@ import threading
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.errors import HoldfastError
 from holdfast.model.ledger import Skip
 from holdfast.refine.plan import Job
 from holdfast.refine.turns import Refined, Rules, refine
@@ -58,6 +60,11 @@ def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece
             while waiting:
                 first, run, future = waiting.popleft()
                 yield _piece(first, run, future.result())
+        except BrokenProcessPool as error:
+            raise HoldfastError(
+                "A process that was reading has been killed, perhaps for want of memory.",
+                "Run the same command again; it goes on where it was. --workers 1 needs less.",
+            ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -95,12 +102,12 @@ def _leave_with_parent() -> None:
 
 def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:
     for job in jobs:
-        found = False
-        for segment in segments(Path(job.file.path), job.start, job.size):
-            found = True
+        try:
+            parts = list(segments(Path(job.file.path), job.start, job.size))
+        except OSError:
+            continue  # it vanished since we looked; the next look will notice
+        for segment in parts or [Segment(job.start, job.start)]:
             yield job, segment
-        if not found:
-            yield job, Segment(job.start, job.start)
 
 
 def read_segment(job: Job, segment: Segment, rules: Rules) -> tuple[Refined, str]:

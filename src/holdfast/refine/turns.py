@@ -23,7 +23,6 @@ from holdfast.model.trust import Trust
 from holdfast.sources import conversation
 from holdfast.sources.claude_code import files as claude_code_files
 from holdfast.sources.claude_code import records as claude_code
-from holdfast.sources.claude_code.records import skip_unparsed
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading
 from holdfast.sources.lines import Line
 
@@ -32,19 +31,27 @@ _HALF_CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_PATH_BORDER = re.compile(r"[\s\"'=:,;|&()<>{}\[\]]+")
+_LAST_WORD = re.compile(r"[^\s\"',\[\]{}]{1,200}\Z")
 _ONLY_PRIVATE = re.compile(r"(?:\s|\[redacted:private\])*\Z")
 
 
 class SourceReader(NamedTuple):
-    """How the lines of one agent are read: what a line gives, and what it says of its session."""
+    """How the lines of one agent are read: what a line gives, which need not even be parsed,
+    and what a line says of its session."""
 
     read: Callable[[dict[str, Any], FileInfo], Reading]
+    skip: Callable[[bytes], Skip | None]
     describe: Callable[[dict[str, Any], FileInfo], DraftSession]
 
 
 READERS = {
-    claude_code_files.AGENT: SourceReader(claude_code.read_record, claude_code.describe_session),
-    conversation.AGENT: SourceReader(conversation.read_record, conversation.describe_session),
+    claude_code_files.AGENT: SourceReader(
+        claude_code.read_record, claude_code.skip_unparsed, claude_code.describe_session
+    ),
+    conversation.AGENT: SourceReader(
+        conversation.read_record, conversation.skip_unparsed, conversation.describe_session
+    ),
 }
 
 
@@ -56,14 +63,20 @@ class Rules:
     tools: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
-    def excludes(self, tool: ToolCall) -> bool:
-        """Whether a tool's turn is left out entirely."""
-        if not self.tools and not self.paths:
-            return False
+    def excludes(self, tool: ToolCall, root: str) -> bool:
+        """Whether a tool's turn is left out entirely: for its name, or for a path that it is
+        about or that its command mentions."""
         if any(fnmatch(tool.name, pattern) for pattern in self.tools):
             return True
-        target = tool.target.replace("\\", "/")
-        return bool(target) and any(fnmatch(target, pattern) for pattern in self.paths)
+        if not self.paths:
+            return False
+        named = [tool.target, *_PATH_BORDER.split(tool.action)]
+        paths = [path.replace("\\", "/").removeprefix("./") for path in named if path]
+        whole = [*paths, *(f"{root}/{path}" for path in paths)]
+        patterns = [
+            p for given in self.paths for p in (given.rstrip("/"), given.rstrip("/") + "/*")
+        ]
+        return any(fnmatch(path.rstrip("/"), pattern) for path in whole for pattern in patterns)
 
 
 class RefinedTurn(NamedTuple):
@@ -134,7 +147,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
             break
         done.lines += 1
         done.stop = offset + length
-        sure = skip_unparsed(data)
+        sure = reader.skip(data)
         if sure is not None:
             skipped[sure] += 1
             continue
@@ -142,19 +155,26 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
         if record.__class__ is not dict:
             _note_unreadable(record, data, offset, redactor, done)
             continue
-        reading = reader.read(record, file)
+        reading = _read(reader, record, file)
         if reading.fate is Fate.CAPTURED:
             if reading.title:
                 title = _redact_text(reading.title, redactor, done.redacted)
                 reading = reading._replace(title=title)
-            _meet_session(done.sessions, reading, record, file)
-            _settle(reading, offset, rules, redactor, done)
+            _meet_session(done.sessions, reading, record, file, redactor)
+            _settle(reading, offset, rules, file.root, redactor, done)
         elif reading.fate is Fate.SKIPPED:
             skipped[reading.reason] += 1
         else:
             _note_unreadable(Failure(reading.reason), data, offset, redactor, done)
     done.skipped = Counter({str(reason): count for reason, count in skipped.items()})
     return done
+
+
+def _read(reader: SourceReader, record: dict[str, Any], file: FileInfo) -> Reading:
+    try:
+        return reader.read(record, file)
+    except RecursionError:
+        return Reading(Fate.FAILED, Failure.TOO_DEEP.value)
 
 
 def _complete(data: bytes) -> bool:
@@ -193,7 +213,10 @@ def _note_unreadable(
         done.skipped[Skip.BLANK.value] += 1
         return
     why = found if isinstance(found, Failure) else Failure.NOT_AN_OBJECT
-    excerpt = redactor.redact(data[:EXCERPT_LIMIT].decode("utf-8", "replace")).text
+    text = data[:EXCERPT_LIMIT].decode("utf-8", "replace").replace('\\"', '"')
+    if len(data) > EXCERPT_LIMIT:
+        text = _LAST_WORD.sub("", text)  # half a key would not be known as one
+    excerpt = _redact_text(text.strip(), redactor, done.redacted)
     done.failed.append((done.lines, offset, why.value, excerpt))
 
 
@@ -202,23 +225,28 @@ def _meet_session(
     reading: Reading,
     record: dict[str, Any],
     file: FileInfo,
+    redactor: Redactor,
 ) -> None:
     """The first line tells where a session began; a later one may still give it a title."""
     known = sessions.get(reading.session)
     if known is None or not known.cwd:
-        new = READERS[file.agent].describe(record, file)
+        told = READERS[file.agent].describe(record, file)
+        new = DraftSession(*(redactor.redact(part).text for part in told))
         title = reading.title or (known.title if known else "")
         sessions[reading.session] = new._replace(title=title)
     elif reading.title:
         sessions[reading.session] = known._replace(title=reading.title)
 
 
-def _settle(reading: Reading, offset: int, rules: Rules, redactor: Redactor, done: Refined) -> None:
+def _settle(
+    reading: Reading, offset: int, rules: Rules, root: str, redactor: Redactor, done: Refined
+) -> None:
     line = done.lines
     before = len(done.events)
     left_out = Skip.EMPTY
+    branch = reading.branch and redactor.redact(reading.branch).text
     for turn in reading.turns:
-        kept = _redact_turn(turn, rules, redactor, done.redacted)
+        kept = _redact_turn(turn, rules, root, redactor, done.redacted)
         if isinstance(kept, Skip):
             left_out = kept
             continue
@@ -232,8 +260,8 @@ def _settle(reading: Reading, offset: int, rules: Rules, redactor: Redactor, don
                 turn.role,
                 turn.trust,
                 text,
-                turn.speaker,
-                reading.branch,
+                turn.speaker and redactor.redact(turn.speaker).text,
+                branch,
                 tool,
                 line,
                 offset,
@@ -250,14 +278,14 @@ def _settle(reading: Reading, offset: int, rules: Rules, redactor: Redactor, don
 
 
 def _redact_turn(
-    turn: DraftTurn, rules: Rules, redactor: Redactor, taken: Counter[str]
+    turn: DraftTurn, rules: Rules, root: str, redactor: Redactor, taken: Counter[str]
 ) -> tuple[str, ToolCall | None] | Skip:
     """The words and the tool call that may be kept, or why neither may."""
     tool = turn.tool
     if tool is None:
         text = _redact_text(turn.text, redactor, taken)
         return Skip.PRIVATE if _ONLY_PRIVATE.match(text) else (text, None)
-    if rules.excludes(tool):
+    if rules.excludes(tool, root):
         return Skip.EXCLUDED
     before = f"{tool.target}\n{tool.action}"
     after = _redact_text(before, redactor, taken)

@@ -24,10 +24,15 @@ def read_record(record: Record, file: FileInfo) -> Reading:
     speaker = string(record, "speaker")
     role = Role.ASSISTANT if speaker.lower() in _ASSISTANTS else Role.USER
     name = "" if speaker.lower() in (*_ASSISTANTS, "user", "human") else speaker
-    key = ("conversation", session, ref, speaker, text)
     time = normal_time(record.get("time"))
+    key = ("conversation", session, ref, time, speaker, text)
     turn = DraftTurn(key, time, role, Trust.IMPORT, text.strip(), name)
     return Reading(Fate.CAPTURED, session=session, turns=(turn,), ref=ref)
+
+
+def skip_unparsed(line: bytes) -> Skip | None:
+    """No line of a dialogue is known to be empty before it is parsed."""
+    return None
 
 
 def describe_session(record: Record, file: FileInfo) -> DraftSession:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 GIT_TIMEOUT_S = 10.0
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?P<path>(?!//).+)$")
 _URL = re.compile(
-    r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^@/]*@)?(?P<host>\[[^\]]+\]|[^:/]*)(?::\d+)?/(?P<path>.*)$",
+    r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/]*@)?(?P<host>\[[^\]]+\]|[^:/]*)(?::\d+)?/(?P<path>.*)$",
     re.IGNORECASE,
 )
 _WORKTREE = re.compile(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+.*\Z")

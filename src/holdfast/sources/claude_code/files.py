@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +19,25 @@ def default_folder(config_dir: Path) -> Path:
     return config_dir / "projects"
 
 
-def find_transcripts(folder: Path) -> Iterator[Path]:
-    """Every transcript below a folder, subagents' included."""
-    for path in folder.rglob("*.jsonl"):
-        if path.name not in _NOT_TRANSCRIPTS and path.is_file():
-            yield path
+def find_transcripts(folder: Path, problems: list[str] | None = None) -> Iterator[Path]:
+    """Every transcript below a folder, subagents' included. Linked folders are followed, each
+    once; what cannot be looked into is told in `problems`."""
+    seen: set[tuple[int, int]] = set()
+
+    def note(error: OSError) -> None:
+        if problems is not None:
+            problems.append(f"{error.filename}: {error.strerror}")
+
+    for place, folders, files in os.walk(folder, onerror=note, followlinks=True):
+        known = os.stat(place)  # noqa: PTH116 - one call a folder, of many
+        if (known.st_dev, known.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((known.st_dev, known.st_ino))
+        for name in files:
+            path = Path(place, name)
+            if name.endswith(".jsonl") and name not in _NOT_TRANSCRIPTS and path.is_file():
+                yield path
 
 
 def is_subagent(stem: str) -> bool:

@@ -25,7 +25,12 @@ _STRIPPED_TAGS = (
     "local-command-caveat",
     OWN_TAG,
 )
-_STRIP = re.compile(rf"<({'|'.join(_STRIPPED_TAGS)})\b[^>]*>.*?(?:</\1>|\Z)\s*", re.DOTALL)
+_STRIP = re.compile(rf"<({'|'.join(_STRIPPED_TAGS)})\b[^>]*>.*?</\1>\s*", re.DOTALL)
+# A tag without its end takes the rest with it where it opens a line, so that a person may still
+# speak of the tag in a sentence; ours does so anywhere.
+_UNCLOSED = re.compile(
+    rf"(?:\A|\n)\s{{0,40}}<(?:{'|'.join(_STRIPPED_TAGS)})\b.*|<{OWN_TAG}\b.*", re.DOTALL
+)
 _TAG = re.compile(r"<([a-z][a-z0-9_-]*)[\s>]")
 _COMMAND_NAME = re.compile(r"<command-name>\s*/?(.*?)\s*</command-name>", re.DOTALL)
 _COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
@@ -79,7 +84,7 @@ def read_prompt(text: str) -> Prompt:
 
 
 def _read_tagged(text: str) -> Prompt:
-    stripped = _STRIP.sub("", text).strip()
+    stripped = _UNCLOSED.sub("", _STRIP.sub("", text)).strip()
     if not stripped:
         return Prompt("", skip=Skip.INJECTED if OWN_TAG in text else Skip.MACHINE)
     if stripped.startswith(_COMPACTED):

@@ -171,7 +171,7 @@ def _assistant(record: Record, file: FileInfo) -> Reading:
     blocks = _blocks(record)
     if blocks is None:
         return _wrong_shape()
-    if "isApiErrorMessage" in record or _is_synthetic(record["message"]):
+    if record.get("isApiErrorMessage") or _is_synthetic(record["message"]):
         return skipped(Skip.MACHINE)
     ref = string(record, "uuid") or _place(record, file)
     time = _time(record)
@@ -208,7 +208,7 @@ def _tool_turn(block: Record, number: int, ref: str, time: str, file: FileInfo) 
 
 def _place(record: Record, file: FileInfo) -> str:
     """What stands in for a missing uuid: the session and the moment."""
-    return f"{string(record, 'sessionId') or file.stem}@{record.get('timestamp')}"
+    return f"{string(record, 'sessionId') or file.stem}@{_time(record)}"
 
 
 def _user(record: Record, file: FileInfo) -> Reading:

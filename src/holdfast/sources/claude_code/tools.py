@@ -35,8 +35,13 @@ _FEEDBACK = re.compile(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)"
 
 
 def clip(text: str, limit: int) -> str:
-    """The start of a text, with a mark where it was cut."""
-    return text if len(text) <= limit else text[:limit].rstrip() + " …"
+    """The start of a text, with a mark where it was cut. No word is cut in two: half a key or
+    an address without its end would not be known as a secret."""
+    if len(text) <= limit:
+        return text
+    head = text[:limit]
+    end = max(head.rfind(" "), head.rfind("\n"))
+    return head[: end if end > limit - 200 else limit - 80].rstrip() + " …"
 
 
 def relative(path: str, root: str) -> str:
@@ -130,7 +135,8 @@ def _todos(given: Record) -> Call:
 
 def _task(given: Record) -> Call:
     subject = string(given, "subject") or string(given, "status")
-    return str(given.get("taskId") or ""), "", clip(subject, BRIEF_LIMIT)
+    task: object = given.get("taskId")
+    return str(task) if isinstance(task, str | int) else "", "", clip(subject, BRIEF_LIMIT)
 
 
 def _plan(given: Record) -> Call:

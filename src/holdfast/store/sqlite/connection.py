@@ -73,8 +73,17 @@ def make_private(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
-        if path.is_file() and path.stat().st_mode & 0o077:
-            path.chmod(0o600)
+        return
+
+
+def tighten(path: Path) -> None:
+    """Take the rights of others away from our file, and from a folder that holds only ours."""
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+    home = path.parent
+    ours = {path.name, f"{path.name}-wal", f"{path.name}-shm", "config.toml", "backups"}
+    if home.stat().st_mode & 0o077 and {entry.name for entry in home.iterdir()} <= ours:
+        home.chmod(0o700)
 
 
 @contextmanager

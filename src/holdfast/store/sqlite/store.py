@@ -19,6 +19,7 @@ from holdfast.store.sqlite.connection import (
     BUSY_S,
     open_database,
     open_to_ask,
+    tighten,
     translated,
     use_wal,
 )
@@ -49,6 +50,7 @@ class SqliteStore(SqliteReader):
             with translated(path):
                 check_ours(connection, path, len(migrations))
                 if asking is None:
+                    tighten(path)
                     use_wal(connection, busy_s)
                 if asking is None or not path.exists():
                     migrate(connection, path, migrations)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,10 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=not arguments.dry_run) as memory:
         if not paths and not memory.default_inputs().is_dir():
             return _nothing_there(screen, memory, arguments.json)
-        inputs = memory.find(folders, arguments.bank) if folders or not paths else []
+        problems: list[str] = []
+        wanted = bool(folders) or not paths
+        inputs = memory.find(folders, arguments.bank, problems) if wanted else []
         if arguments.dry_run:
             return _estimate(screen, memory, inputs, repositories, arguments.json)
         account = None
+        for problem in problems:
+            Screen(sys.stderr).line(f"holdfast: left out: {problem}")
         if inputs:
             account = _read(memory, inputs, arguments.workers, arguments.json)
         commits = [memory.ingest_git(path, arguments.bank) for path in repositories]
