@@ -71,6 +71,8 @@ def test_a_long_password_is_taken_out_to_its_end() -> None:
 def test_the_body_of_a_key_without_its_first_line_is_taken_out() -> None:
     body = "\n".join("MIIEpAIBAAKCAQEA" + f"{n:02}" * 24 for n in range(3))
     assert "MIIEpA" not in Redactor().redact(f"…\n{body}\n…").text
+    short = "+MIIEvQIBADANBgkqhkiG9w0\n+-----END PRIVATE KEY-----"
+    assert "MIIEvQ" not in Redactor().redact(short).text
 
 
 def test_secrets_in_names_of_branches_and_speakers_do_not_rest(tmp_path: Path) -> None:
@@ -205,3 +207,21 @@ def test_a_bank_needs_a_name_of_its_own(tmp_path: Path, name: str) -> None:
     path.write_text('{"text": "hi"}\n')
     with open_at(tmp_path) as memory, pytest.raises(InputError, match="cannot be called"):
         memory.import_conversation(path, name)
+
+
+def test_a_file_cut_and_restored_while_it_is_read_leaves_no_gap(tmp_path: Path) -> None:
+    script = Script()
+    for number in range(9000):
+        script.user(f"request {number} " + "y" * 400)
+    path = script.write(tmp_path / "p")
+    data = path.read_bytes()
+    cuts = iter([lambda: os.truncate(path, 3_000_000), lambda: path.write_bytes(data)])
+
+    def meddle(done: int, total: int) -> None:
+        next(cuts, lambda: None)()
+
+    with open_at(tmp_path) as memory:
+        memory.ingest(memory.find([path]), progress=meddle)
+        memory.ingest(memory.find([path]))
+        balance = memory.balance()
+    assert balance.accounted == balance.lines == len(script.lines)

@@ -175,6 +175,14 @@ ALWAYS: tuple[SecretRule, ...] = (
         ),
     ),
     SecretRule(
+        "private-key",
+        ("-----end",),
+        re.compile(
+            r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/=]{16,}[ \t]*\n){1,200}"
+            r"[^\n]{0,20}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+        ),
+    ),
+    SecretRule(
         "password",
         ("://",),
         re.compile(r"(?P<head>://[^\s:/@'\"<>]*:)(?P<password>[^\s@/'\"]{2,})@"),

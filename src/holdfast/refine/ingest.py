@@ -119,8 +119,8 @@ def _store_pieces(
             account.files_read += 1
             start = job.source.offset
         read = refined.stop - max(start, job.start)
-        if not piece.prefix:
-            overtaken.add(source)  # unreadable just now: what follows it must wait for it
+        if not piece.prefix or piece.start != position.get(source, job.start):
+            overtaken.add(source)  # a gap: unreadable or cut just now; what follows must wait
         if source not in overtaken:
             stamp = job.stamp if piece.last else ""
             try:

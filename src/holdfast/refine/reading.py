@@ -29,9 +29,10 @@ POOL_FROM_BYTES = 8 * 1024 * 1024
 
 
 class Piece(NamedTuple):
-    """One segment read: what it gave, where its job stands after it."""
+    """One segment read: where it started, what it gave, where its job stands after it."""
 
     job: Job
+    start: int
     refined: Refined
     prefix: str
     last: bool
@@ -83,7 +84,7 @@ def deaf() -> Generator[None]:
 
 
 def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:
-    return Piece(job, *read, last=segment.stop >= job.size)
+    return Piece(job, segment.start, *read, last=segment.stop >= job.size)
 
 
 def _enter_worker() -> None:
