@@ -14,6 +14,7 @@ from typing import NamedTuple
 from holdfast.capture.secrets import (
     ALWAYS,
     DOTTED_FORMATS,
+    KEY_BODY,
     KEY_FORMATS,
     NAME_HINTS,
     NAMED,
@@ -23,6 +24,7 @@ from holdfast.capture.secrets import (
     long_runs,
     mark,
     may_hold_key,
+    may_hold_key_body,
 )
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -66,6 +68,14 @@ class Redactor:
 
     def __init__(self, extra: Iterable[tuple[str, str]] = ()) -> None:
         self._own = tuple(SecretRule(kind, (), re.compile(pattern)) for kind, pattern in extra)
+        self._names: dict[str, str] = {}
+
+    def name(self, text: str) -> str:
+        """The same for a short name that stands on many lines, such as a branch's."""
+        clean = self._names.get(text)
+        if clean is None:
+            clean = self._names[text] = self.redact(text).text
+        return clean
 
     def redact(self, text: str) -> Redacted:
         """Take every secret out of a text."""
@@ -83,6 +93,8 @@ class Redactor:
             if may_hold_key(runs):
                 rules += _KEY_FORMATS.possible(runs, runs.lower())
             rules += _DOTTED_FORMATS.possible(text, low)
+            if may_hold_key_body(text):
+                rules.append(KEY_BODY)
         rules += self._own
         if not rules and not named:
             return Redacted(text, _NOTHING)

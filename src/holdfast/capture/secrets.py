@@ -74,14 +74,8 @@ KEY_FORMATS: tuple[SecretRule, ...] = (
     _key("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}"),
 )
 
-# Formats whose anchor is broken by a dot, a colon or a slash; and the body of a private key
-# whose first line is not there.
+# Formats whose anchor is broken by a dot, a colon or a slash.
 DOTTED_FORMATS: tuple[SecretRule, ...] = (
-    SecretRule(
-        "private-key",
-        ("\n",),
-        re.compile(r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/]{56,76}={0,2}[ \t]*(?:\n|\Z)){2,}"),
-    ),
     _key(
         "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/\w+/\w+/[A-Za-z0-9]{15,}"
     ),
@@ -128,6 +122,9 @@ def _looks_random(value: str) -> bool:
 
 def _is_secret(name: str, match: re.Match[str]) -> bool:
     value, quoted = match["value"], bool(match["quote"])
+    after = match.string[match.end() : match.end() + 1]
+    if quoted and len(value) < 400 and after != match["quote"]:
+        return False  # the quote is another's
     if quoted and ("pass" in name or "pwd" in name) and " " not in value:
         return not _PLACEHOLDER.match(value)
     return not _is_code(value, quoted) and _looks_random(value)
@@ -337,6 +334,19 @@ def long_runs(text: str) -> str:
         found.append(data[start:stop])
         start = laid_out.find(_RUN_MAP, stop)
     return b" ".join(found).decode("ascii")
+
+
+# The body of a private key whose first line is not there.
+KEY_BODY = SecretRule(
+    "private-key",
+    (),
+    re.compile(r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/]{56,76}={0,2}[ \t]*(?:\n|\Z)){2,}"),
+)
+
+
+def may_hold_key_body(text: str) -> bool:
+    """Whether two lines of a text look like base64."""
+    return sum([len(line) >= 56 and " " not in line.strip() for line in text.split("\n")]) >= 2
 
 
 def may_hold_key(runs: str) -> bool:

@@ -66,7 +66,7 @@ class Rules:
     def excludes(self, tool: ToolCall, root: str) -> bool:
         """Whether a tool's turn is left out entirely: for its name, or for a path that it is
         about or that its command mentions."""
-        if any(fnmatch(tool.name, pattern) for pattern in self.tools):
+        if self.tools and any(fnmatch(tool.name, pattern) for pattern in self.tools):
             return True
         if not self.paths:
             return False
@@ -244,7 +244,7 @@ def _settle(
     line = done.lines
     before = len(done.events)
     left_out = Skip.EMPTY
-    branch = reading.branch and redactor.redact(reading.branch).text
+    branch = redactor.name(reading.branch)
     for turn in reading.turns:
         kept = _redact_turn(turn, rules, root, redactor, done.redacted)
         if isinstance(kept, Skip):
@@ -260,7 +260,7 @@ def _settle(
                 turn.role,
                 turn.trust,
                 text,
-                turn.speaker and redactor.redact(turn.speaker).text,
+                redactor.name(turn.speaker),
                 branch,
                 tool,
                 line,
