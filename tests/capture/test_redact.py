@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.capture.redact import Redactor
+from holdfast.capture.runs import long_runs
 from holdfast.capture.secrets import (
     ALWAYS,
     DOTTED_FORMATS,
     KEY_FORMATS,
     NAMED,
+    SecretRule,
     assignments,
     entropy,
     has_sign,
-    long_runs,
 )
 
 REDACTOR = Redactor()
@@ -301,7 +302,33 @@ def finds_nothing(text: str) -> bool:
 def test_the_fast_path_never_passes_what_a_rule_would_take(pieces: list[str], glue: str) -> None:
     text = glue.join(pieces)
 
-    assert long_runs(text) or has_sign(text) or finds_nothing(text)
+    assert long_runs(text).text or has_sign(text) or finds_nothing(text)
+
+
+KEY_HEADS = [(rule, anchor) for rule in (*KEY_FORMATS, *DOTTED_FORMATS) for anchor in rule.anchors]
+
+
+@pytest.mark.parametrize(
+    ("rule", "anchor"), [pytest.param(*pair, id=pair[1]) for pair in KEY_HEADS]
+)
+@pytest.mark.parametrize("before", ["", "see ", "a-", "\\n", "(", "é"])
+def test_every_head_of_every_key_format_is_looked_for(
+    rule: SecretRule, anchor: str, before: str
+) -> None:
+    tails = (UPPER, HEX, MIXED, MIXED[:24], HEX[:32], UPPER[:16])
+    fits = [t for tail in tails for t in _keys_from(anchor, tail) if rule.pattern.search(t)]
+
+    assert fits, "no example fits this head"
+    for key in fits:
+        assert rule.pattern.search(clean(f"{before}{key} ")) is None
+
+
+def _keys_from(anchor: str, tail: str) -> list[str]:
+    given = anchor.upper() if anchor.startswith("age-") else anchor
+    dotted = f"{given}/services/T0/B0/{tail}"
+    numbered = f"123456789{given}{tail[:33]}"
+    token = f"{given}hbGciOiJIUzI1NiJ9.{given}hbGciOiJIUzI1NiJ9.{tail}"
+    return [given + tail, f"{given}1{tail}", f"{given}{tail}.{tail}", dotted, numbered, token]
 
 
 @pytest.mark.parametrize(
@@ -322,10 +349,10 @@ def test_the_shortest_match_of_every_rule_is_taken(text: str) -> None:
 def test_long_runs_are_all_the_runs_and_nothing_else() -> None:
     run = "a-b_C" * 4
 
-    assert long_runs(f"short {run}/x é{run}") == f"{run} {run}"
-    assert long_runs("short words only") == ""
-    assert long_runs("x" * 14) == ""
-    assert long_runs("x" * 18) == "x" * 18
+    assert long_runs(f"short {run}/x é{run}").text == f"{run} {run}"
+    assert long_runs("short words only").text == ""
+    assert long_runs("x" * 14).text == ""
+    assert long_runs("x" * 18).text == "x" * 18
 
 
 def test_entropy_is_in_bits_a_character() -> None:

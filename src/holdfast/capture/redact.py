@@ -11,24 +11,23 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from holdfast.capture.runs import KEY_BODY, long_runs, may_hold_key, may_hold_key_body
 from holdfast.capture.secrets import (
     ALWAYS,
     DOTTED_FORMATS,
-    KEY_BODY,
     KEY_FORMATS,
     NAME_HINTS,
     NAMED,
     SecretRule,
     assignments,
     has_sign,
-    long_runs,
     mark,
-    may_hold_key,
-    may_hold_key_body,
 )
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
 _ALREADY = "[redacted:"
+_SHORT = 200
+_REMEMBERED = 5000
 
 
 class Redacted(NamedTuple):
@@ -69,6 +68,7 @@ class Redactor:
     def __init__(self, extra: Iterable[tuple[str, str]] = ()) -> None:
         self._own = tuple(SecretRule(kind, (), re.compile(pattern)) for kind, pattern in extra)
         self._names: dict[str, str] = {}
+        self._clean: set[str] = set()
 
     def name(self, text: str) -> str:
         """The same for a short name that stands on many lines, such as a branch's."""
@@ -79,20 +79,34 @@ class Redactor:
 
     def redact(self, text: str) -> Redacted:
         """Take every secret out of a text."""
+        # The same short texts come again and again: a file's name, a command, its outcome.
+        if len(text) > _SHORT:
+            return self._redact(text)
+        if text in self._clean:
+            return Redacted(text, _NOTHING)
+        redacted = self._redact(text)
+        if not redacted.taken:
+            if len(self._clean) >= _REMEMBERED:
+                self._clean.clear()
+            self._clean.add(text)
+        return redacted
+
+    def _redact(self, text: str) -> Redacted:
         runs = long_runs(text)
         sign = has_sign(text)
         # Half of all texts end here: every rule needs a long run, or one of the signs.
-        if not runs and not sign and not self._own:
+        if not runs.text and not sign and not self._own:
             return Redacted(text, _NOTHING)
         low = text.lower()
         rules = _ALWAYS.possible(text, low) if sign else []
         named = sign and _speaks_of_secrets(low)
         if named:
             rules += _NAMED.possible(text, low)
-        if runs:
-            if may_hold_key(runs):
-                rules += _KEY_FORMATS.possible(runs, runs.lower())
-            rules += _DOTTED_FORMATS.possible(text, low)
+        if runs.text:
+            if may_hold_key(runs.text):
+                rules += _KEY_FORMATS.possible(runs.text, runs.text.lower())
+            if runs.dotted:
+                rules += _DOTTED_FORMATS.possible(text, low)
             if may_hold_key_body(text):
                 rules.append(KEY_BODY)
         rules += self._own

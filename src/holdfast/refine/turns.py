@@ -31,6 +31,7 @@ _HALF_CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_EMPTY = Skip.EMPTY
 _PATH_BORDER = re.compile(r"[\s\"'=:,;|&()<>{}\[\]]+")
 _LAST_WORD = re.compile(r"[^\s\"',\[\]{}]{1,200}\Z")
 _ONLY_PRIVATE = re.compile(r"(?:\s|\[redacted:private\])*\Z")
@@ -38,19 +39,26 @@ _ONLY_PRIVATE = re.compile(r"(?:\s|\[redacted:private\])*\Z")
 
 class SourceReader(NamedTuple):
     """How the lines of one agent are read: what a line gives, which need not even be parsed,
-    and what a line says of its session."""
+    what of the others need not, and what a line says of its session."""
 
     read: Callable[[dict[str, Any], FileInfo], Reading]
     skip: Callable[[bytes], Skip | None]
+    lighten: Callable[[bytes], bytes]
     describe: Callable[[dict[str, Any], FileInfo], DraftSession]
 
 
 READERS = {
     claude_code_files.AGENT: SourceReader(
-        claude_code.read_record, claude_code.skip_unparsed, claude_code.describe_session
+        claude_code.read_record,
+        claude_code.skip_unparsed,
+        claude_code.without_copies,
+        claude_code.describe_session,
     ),
     conversation.AGENT: SourceReader(
-        conversation.read_record, conversation.skip_unparsed, conversation.describe_session
+        conversation.read_record,
+        conversation.skip_unparsed,
+        bytes,
+        conversation.describe_session,
     ),
 }
 
@@ -142,6 +150,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
     redactor = Redactor(rules.patterns)
     reader = READERS[file.agent]
     skipped = done.skipped
+    captured = Fate.CAPTURED
     for offset, length, data, ended, too_large in lines:
         if not ended and not _complete(data):
             break
@@ -151,16 +160,18 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
         if sure is not None:
             skipped[sure] += 1
             continue
-        record: Any = Failure.TOO_LARGE if too_large else _parse(data)
+        record: Any = Failure.TOO_LARGE if too_large else _parse(reader.lighten(data))
         if record.__class__ is not dict:
             _note_unreadable(record, data, offset, redactor, done)
             continue
         reading = _read(reader, record, file)
-        if reading.fate is Fate.CAPTURED:
+        if reading.fate is captured:
             if reading.title:
                 title = _redact_text(reading.title, redactor, done.redacted)
                 reading = reading._replace(title=title)
-            _meet_session(done.sessions, reading, record, file, redactor)
+            known = done.sessions.get(reading.session)
+            if known is None or not known.cwd or reading.title:
+                _meet_session(done.sessions, reading, record, file, redactor)
             _settle(reading, offset, rules, file.root, redactor, done)
         elif reading.fate is Fate.SKIPPED:
             skipped[reading.reason] += 1
@@ -242,36 +253,29 @@ def _settle(
     reading: Reading, offset: int, rules: Rules, root: str, redactor: Redactor, done: Refined
 ) -> None:
     line = done.lines
-    before = len(done.events)
-    left_out = Skip.EMPTY
-    branch = redactor.name(reading.branch)
-    for turn in reading.turns:
+    events = done.events
+    before = len(events)
+    left_out = _EMPTY
+    _, _, session, branch, turns, results, ref, title = reading
+    branch = redactor.name(branch) if branch else branch
+    for turn in turns:
         kept = _redact_turn(turn, rules, root, redactor, done.redacted)
         if isinstance(kept, Skip):
             left_out = kept
             continue
         text, tool = kept
-        id = content_id(*turn.key)
-        done.events.append(
+        key, time, role, trust, _, speaker, _ = turn
+        speaker = redactor.name(speaker) if speaker else speaker
+        id = content_id(*key)
+        events.append(
             RefinedTurn(
-                id,
-                reading.session,
-                turn.time,
-                turn.role,
-                turn.trust,
-                text,
-                redactor.name(turn.speaker),
-                branch,
-                tool,
-                line,
-                offset,
-                reading.ref,
+                id, session, time, role, trust, text, speaker, branch, tool, line, offset, ref
             )
         )
-    for call, ok, result, lines, time in reading.results:
+    for call, ok, result, lines, time in results:
         text = _redact_text(result, redactor, done.redacted)
-        done.events.append(RefinedResult(reading.session, call, ok, text, lines, time, line))
-    if len(done.events) > before or reading.title:
+        events.append(RefinedResult(session, call, ok, text, lines, time, line))
+    if len(events) > before or title:
         done.captured.add(line)
     else:
         done.skipped[left_out.value] += 1
@@ -285,7 +289,7 @@ def _redact_turn(
     if tool is None:
         text = _redact_text(turn.text, redactor, taken)
         return Skip.PRIVATE if _ONLY_PRIVATE.match(text) else (text, None)
-    if rules.excludes(tool, root):
+    if (rules.tools or rules.paths) and rules.excludes(tool, root):
         return Skip.EXCLUDED
     before = f"{tool.target}\n{tool.action}"
     after = _redact_text(before, redactor, taken)

@@ -26,8 +26,8 @@ _CUT_CHARACTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]*\Z")
 
 
 class Line(NamedTuple):
-    """One line without its newline. `ended` is False for a last line that has none yet, and
-    `length` is how many bytes it takes on disk, newline included."""
+    """One line. `ended` is False for a last line that has no newline yet, and `length` is how
+    many bytes it takes on disk. A giant has been shortened, its newline with it."""
 
     offset: int
     length: int
@@ -89,10 +89,7 @@ def _iterate(file: BinaryIO, segment: Segment) -> Iterator[Line]:
             length = len(data)
             if not length:
                 break
-        if data[-1] == _NEWLINE:
-            yield Line(offset, length, data[:-1], True)
-        else:
-            yield Line(offset, length, data, False)
+        yield Line(offset, length, data, data[-1] == _NEWLINE)
         offset += length
 
 
@@ -102,10 +99,8 @@ def _stream(file: BinaryIO, segment: Segment) -> Iterator[Line]:
         data = file.readline(min(LINE_LIMIT, segment.stop - offset))
         if not data:
             break  # the file shrank under us; the next look at it will notice
-        if data.endswith(b"\n"):
-            line = Line(offset, len(data), data[:-1], True)
-        elif len(data) < LINE_LIMIT:
-            line = Line(offset, len(data), data, False)
+        if data.endswith(b"\n") or len(data) < LINE_LIMIT:
+            line = Line(offset, len(data), data, data[-1] == _NEWLINE)
         else:
             line = _read_giant(file, offset, segment.stop, data)
         yield line

@@ -23,6 +23,8 @@ ERROR_LINES = 8
 ERROR_LIMIT = 500
 OUTPUT_LIMIT = 160
 
+_TOOL = Trust.TOOL
+_EXTERNAL = Trust.EXTERNAL
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _WORKTREE = re.compile(r"\.claude[/\\]worktrees[/\\][^/\\]+[/\\]")
 _NOISE_TAG = re.compile(
@@ -65,7 +67,7 @@ def read_call(name: str, given: Record, root: str, call: str) -> ToolCall:
 def trust_of(name: str) -> Trust:
     """Whose words a tool brings in: the web's and other servers' are a stranger's."""
     outside = name.startswith("mcp__") or name in ("WebFetch", "WebSearch")
-    return Trust.EXTERNAL if outside else Trust.TOOL
+    return _EXTERNAL if outside else _TOOL
 
 
 def _compact(given: Record) -> str:
