@@ -1,4 +1,5 @@
-"""Memory of `holdfast ingest`, all its processes together, for a large file and a giant line.
+"""Memory of `holdfast ingest`, all its processes together, for a large file, a giant line
+and a session of nothing but words.
 
 PSS where the system tells it (pages that processes share count once), RSS otherwise; the
 highest of samples taken all along the run.
@@ -21,6 +22,7 @@ from holdfast.testing.transcripts import Script
 LIMIT_MB = 250
 LARGE_MB = int(os.environ.get("HOLDFAST_BENCH_LARGE_MB", "1024"))
 GIANT_MB = 200
+WORDS_MB = 300
 
 
 def run_and_sample(path: Path, home: Path) -> tuple[float, float]:
@@ -78,10 +80,28 @@ def write_giant(path: Path) -> None:
     path.write_bytes(script.dumps())
 
 
+def write_words(path: Path) -> None:
+    """A session of nothing but the assistant's words, all of which are kept."""
+    script = Script()
+    script.user("Write down everything you know")
+    script.assistant("words")
+    first, said = (json.dumps(line, separators=(",", ":")) for line in script.lines)
+    with path.open("w") as file:
+        file.write(first + "\n")
+        for number in range(WORDS_MB * 1_000_000 // 5000):
+            unique = said.replace("11111111-", f"{number:08x}-")
+            words = f"lorem ipsum dolor sit amet number {number} " * 120
+            file.write(unique.replace('"words"', json.dumps(words)) + "\n")
+
+
 def run() -> list[str]:
     """Measure; returns the lines of a report."""
     report: list[str] = []
-    for name, write in (("large file", write_large), ("giant line", write_giant)):
+    for name, write in (
+        ("large file", write_large),
+        ("giant line", write_giant),
+        ("session of words", write_words),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "11111111-0000-4000-8000-000000000001.jsonl"
             write(path)

@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +14,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreFullError
 from holdfast.model.ledger import SourceState
 from holdfast.model.records import Role
+from holdfast.refine import exchanges
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 
@@ -47,6 +49,51 @@ def test_a_session_becomes_turns_an_exchange_and_a_digest(tmp_path: Path) -> Non
     assert any("root cause was the retry wrapper" in fact for fact in exchange.facts)
     assert (exchange.first_seq, exchange.last_seq) == (1, len(turns))
     assert digest is not None and "nightly import" in digest.request
+
+
+def test_a_session_that_grows_is_derived_anew_only_from_where_it_changed(tmp_path: Path) -> None:
+    script = Script()
+    for number in range(3):
+        script.user(f"Please look at part {number} of the harbour plan")
+        script.assistant(f"Part {number} of the plan is about the quay wall and its height.")
+    path = script.write(tmp_path)
+    with open_at(tmp_path) as memory:
+        memory.ingest(memory.find([path]))
+    before = rowids(tmp_path)
+    script.user("And now the mooring bollards")
+    script.assistant("The bollards stand four metres apart along the whole quay.")
+    script.write(tmp_path)
+    with open_at(tmp_path) as memory:
+        memory.ingest(memory.find([path]))
+        (session,) = memory.reader.sessions(None)
+        assert len(memory.reader.exchanges(session.bank, session.id)) == 4
+    after = rowids(tmp_path)
+    stayed = {text for text, id in before.items() if after.get(text) == id}
+    assert sum("Part 0" in text or "Part 1" in text for text in stayed) == 4
+    assert any("bollards stand" in text for text in after)
+
+
+def rowids(folder: Path) -> dict[str, int]:
+    with closing(sqlite3.connect(folder / "home" / "memory.db")) as connection:
+        return dict(connection.execute("SELECT body, rowid FROM passage"))
+
+
+def test_an_exchange_too_large_to_hold_is_still_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchanges, "_HELD", 3000)
+    script = Script()
+    script.user("Tell me everything about the tides")
+    for number in range(20):
+        script.assistant(f"Chapter {number}: " + "the moon pulls at the sea. " * 40)
+    script.assistant("We decided to write the chapters in the order of the harbours. " * 20)
+    with open_at(tmp_path) as memory:
+        memory.ingest(memory.find([script.write(tmp_path)]))
+        (session,) = memory.reader.sessions(None)
+        (exchange,) = memory.reader.exchanges(session.bank, session.id)
+        turns = memory.reader.turns(session.bank, session.id)
+    assert "order of the harbours" in exchange.summary
+    assert all(len(turn.text) > 1000 for turn in turns[1:]), "what is kept is whole"
 
 
 def test_the_same_line_in_a_forked_file_counts_once(tmp_path: Path) -> None:

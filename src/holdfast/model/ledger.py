@@ -84,7 +84,6 @@ class FailedLine(NamedTuple):
     reason: str
     excerpt: str
     reader: int
-    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,38 +1,110 @@
 """From turns to everything above them, for each session whose turns have changed.
 
 The work list is the store's: a session is stale until its derived rows are written, in one
-transaction. Killed at any point, the work is simply still there.
+transaction. Killed at any point, the work is simply still there. A session is read as a stream
+and only from the exchange that changed, so neither its length nor its age costs memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
+from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.refine.digests import make_digest
-from holdfast.refine.exchanges import make_exchanges
-from holdfast.refine.passages import digest_passage, exchange_passage, turn_passages
-from holdfast.store.protocol import Writer
+from holdfast.refine.exchanges import Grouping, make_exchange
+from holdfast.refine.passages import TurnPassages, digest_passage, exchange_passage
+from holdfast.store.protocol import Derived, Stale, Writer
 
 
 def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
     """Bring every stale session up to date; returns how many there were."""
     done = 0
     while stale := writer.stale_sessions(limit=50):
-        for bank, session in stale:
-            derive_session(writer, bank, session)
+        for one in stale:
+            derive_session(writer, one)
             done += 1
             tick()
     return done
 
 
-def derive_session(writer: Writer, bank: str, session: str) -> None:
-    """Replace all that is derived from one session."""
+def derive_session(writer: Writer, stale: Stale) -> None:
+    """Replace what is derived from the changed part of one session."""
+    bank, session, _ = stale
     with writer.transaction():
-        turns = writer.turns(bank, session)
-        exchanges = make_exchanges(turns)
+        kept = _unchanged(writer, stale)
+        first = kept[-1].last_seq + 1 if kept else 0
         known = writer.session(bank, session)
-        digest = make_digest(known, exchanges, turns) if known else None
-        passages = turn_passages(turns) + [exchange_passage(x) for x in exchanges]
-        if digest is not None:
-            passages.append(digest_passage(digest))
-        writer.put_derived(bank, session, exchanges, digest, passages)
+        writer.put_derived(bank, session, _derive(writer, stale, known, kept, first), first)
+
+
+def _unchanged(writer: Writer, stale: Stale) -> list[Exchange]:
+    """The exchanges that stay: all before the one that the first changed turn is in, or that
+    it may continue."""
+    bank, session, first = stale
+    before = [x for x in writer.exchanges(bank, session) if x.first_seq <= first][:-1]
+    if not before or _has_answers(writer, bank, session, last=first - 1):
+        return before
+    # People among themselves are grouped in another way than a person and an agent.
+    return [] if _has_answers(writer, bank, session) else before
+
+
+def _has_answers(writer: Writer, bank: str, session: str, last: int | None = None) -> bool:
+    """Whether anyone but people speaks in a session, up to a place."""
+    for turn in writer.turns_from(bank, session):
+        if last is not None and turn.seq > last:
+            return False
+        if turn.role is not Role.USER:
+            return True
+    return False
+
+
+def _derive(
+    writer: Writer, stale: Stale, session: Session | None, kept: list[Exchange], first: int
+) -> Iterator[Derived]:
+    exchanges = list(kept)
+    said = ""
+    passages = TurnPassages(_words_before(writer, kept))
+    grouping = Grouping(dialogue=not _has_answers(writer, stale.bank, stale.session))
+    for turn in writer.turns_from(stale.bank, stale.session, first):
+        yield passages.make(turn)
+        if turn.role is Role.ASSISTANT:
+            said = turn.text
+        if group := grouping.add(turn):
+            exchanges.append(make_exchange(group))
+            yield exchanges[-1]
+            yield exchange_passage(exchanges[-1])
+    if group := grouping.finish():
+        exchanges.append(make_exchange(group))
+        yield exchanges[-1]
+        yield exchange_passage(exchanges[-1])
+    closing = said or _last_said(writer, kept)
+    digest = make_digest(session, exchanges, closing) if session else None
+    if digest is not None:
+        yield digest
+        yield digest_passage(digest)
+
+
+def _turns_back(writer: Writer, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
+    """The turns of the exchanges that stay, the last exchange first."""
+    for x in reversed(kept):
+        yield writer.turns(x.bank, x.session, x.first_seq, x.last_seq)
+
+
+def _words_before(writer: Writer, kept: Sequence[Exchange]) -> str:
+    """What the first turn that is derived anew follows upon."""
+    passages = TurnPassages()
+    for turns in _turns_back(writer, kept):
+        passages = TurnPassages()
+        for turn in turns:
+            passages.make(turn)
+        if any(turn.role is not Role.TOOL for turn in turns):
+            break
+    return passages.before
+
+
+def _last_said(writer: Writer, kept: Sequence[Exchange]) -> str:
+    for turns in _turns_back(writer, kept):
+        for turn in reversed(turns):
+            if turn.role is Role.ASSISTANT:
+                return turn.text
+    return ""

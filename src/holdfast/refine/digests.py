@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.language import cut, squeeze
 from holdfast.model.ids import content_id
-from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Role, Session, Turn
+from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Session
 from holdfast.model.trust import least_trusted
 from holdfast.refine import signals
 
@@ -15,10 +15,9 @@ ITEMS = 6
 TOPICS = 10
 
 
-def make_digest(
-    session: Session, exchanges: Sequence[Exchange], turns: Sequence[Turn]
-) -> Digest | None:
-    """The digest of a session, or None for one in which nothing happened."""
+def make_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -> Digest | None:
+    """The digest of a session that ended with the words `closing`, or None for one in which
+    nothing happened."""
     if not exchanges:
         return None
     return Digest(
@@ -33,7 +32,7 @@ def make_digest(
         investigated=_investigated(exchanges),
         learned=_distinct(fact for x in exchanges for fact in x.facts if not _is_commit(fact)),
         completed=_completed(exchanges),
-        next_steps=_next_steps(exchanges, turns),
+        next_steps=_next_steps(exchanges, closing),
         topics=_topics(exchanges),
         exchanges=len(exchanges),
     )
@@ -76,12 +75,11 @@ def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
     return _distinct(done, limit=ITEMS + 2)
 
 
-def _next_steps(exchanges: Sequence[Exchange], turns: Sequence[Turn]) -> tuple[str, ...]:
+def _next_steps(exchanges: Sequence[Exchange], closing: str) -> tuple[str, ...]:
     last = exchanges[-1]
     steps: list[str] = []
     if last.outcome in (Outcome.INTERRUPTED, Outcome.OPEN, Outcome.FAILED):
         steps.append(f"{last.outcome.value}: {last.title}")
-    closing = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT), "")
     return _distinct([*steps, *signals.next_steps(closing)], limit=4)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from holdfast.language import cut, decides, headings, is_chatter, plain, sentences, squeeze
 from holdfast.model.ids import content_id
@@ -23,6 +24,9 @@ FACTS_LIMIT = 5
 FILES_LIMIT = 40
 DIALOGUE_TURNS = 8
 _READ = 12_000
+# A group holds its turns whole up to here, and the starts of those that follow.
+_HELD = 4_000_000
+_READ_IN_PASSING = 500
 
 _POLITE = re.compile(
     r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
@@ -36,30 +40,41 @@ _PLAN = re.compile(
 )
 
 
-def make_exchanges(turns: Sequence[Turn]) -> list[Exchange]:
-    """The exchanges of one session, in order."""
-    return [_make(group) for group in _groups(turns)]
+class Grouping:
+    """Cuts a stream of turns where a person asks for something new."""
 
+    def __init__(self, dialogue: bool) -> None:
+        """In a dialogue of people nobody answers, so a stretch of talk is the unit."""
+        self._dialogue = dialogue
+        self._turns: list[Turn] = []
+        self._answered = False
+        self._held = 0
 
-def _groups(turns: Sequence[Turn]) -> list[list[Turn]]:
-    """Cut the turns where a person asks for something new."""
-    if not any(turn.role is not Role.USER for turn in turns):
-        # People among themselves: nobody answers, so a stretch of talk is the unit.
-        return [list(turns[n : n + DIALOGUE_TURNS]) for n in range(0, len(turns), DIALOGUE_TURNS)]
-    groups: list[list[Turn]] = []
-    answered = False
-    for turn in turns:
+    def add(self, turn: Turn) -> list[Turn]:
+        """Take the next turn; returns the group that it closes, if it does."""
         asks = turn.role is Role.USER and not signals.is_interruption(turn)
-        new_request = asks and answered and not signals.is_go_on(turn.text)
-        if not groups or new_request:
-            groups.append([])
-            answered = False
-        groups[-1].append(turn)
-        answered = answered or not asks
-    return groups
+        if self._dialogue:
+            closes = len(self._turns) == DIALOGUE_TURNS
+        else:
+            closes = asks and self._answered and not signals.is_go_on(turn.text)
+        closed = self.finish() if closes else []
+        self._answered = self._answered or not asks
+        self._held += len(turn.text)
+        if self._held > _HELD and len(turn.text) > _READ_IN_PASSING:
+            turn = replace(turn, text=turn.text[:_READ_IN_PASSING])
+        self._turns.append(turn)
+        return closed
+
+    def finish(self) -> list[Turn]:
+        """The group that is still open, [] if there is none."""
+        closed, self._turns = self._turns, []
+        self._answered = False
+        self._held = 0
+        return closed
 
 
-def _make(turns: list[Turn]) -> Exchange:
+def make_exchange(turns: Sequence[Turn]) -> Exchange:
+    """The exchange that a group of turns is."""
     request = "\n\n".join(
         turn.text
         for turn in turns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime
 
 from holdfast.language import cut
@@ -17,19 +16,21 @@ _HUMP = re.compile(r"[a-z0-9][A-Z]")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def turn_passages(turns: Sequence[Turn]) -> list[Passage]:
-    """A passage per turn; its context is its date and the turn before it."""
-    made: list[Passage] = []
-    before = ""
-    for turn in turns:
+class TurnPassages:
+    """Makes a passage per turn; its context is its date and the turn before it."""
+
+    def __init__(self, before: str = "") -> None:
+        self.before = before
+
+    def make(self, turn: Turn) -> Passage:
+        """The passage of the next turn of the session."""
         body = turn_text(turn)
-        context = f"{date_words(turn.time)} {before} {parts_of_names(body)}".strip()
-        made.append(
-            Passage(turn.bank, "turn", turn.id, turn.session, turn.time, body, context, turn.trust)
+        context = f"{date_words(turn.time)} {self.before} {parts_of_names(body)}".strip()
+        if turn.role is not Role.TOOL or not self.before:
+            self.before = cut(body, CONTEXT_LIMIT)
+        return Passage(
+            turn.bank, "turn", turn.id, turn.session, turn.time, body, context, turn.trust
         )
-        if turn.role is not Role.TOOL or not before:
-            before = cut(body, CONTEXT_LIMIT)
-    return made
 
 
 def turn_text(turn: Turn) -> str:

@@ -10,7 +10,7 @@ survive. Derived rows (exchange, digest, passage) can be dropped and made again 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -41,6 +41,17 @@ class Counts(NamedTuple):
     commits: int = 0
     raw_bytes: int = 0
     l1_bytes: int = 0
+
+
+class Stale(NamedTuple):
+    """A session whose derived rows lag behind its turns, from place `first` on."""
+
+    bank: str
+    session: str
+    first: int
+
+
+Derived = Exchange | Digest | Passage
 
 
 class Reader(Protocol):
@@ -102,6 +113,10 @@ class Reader(Protocol):
         """The turns of a session in order, from place `first` to place `last`."""
         ...
 
+    def turns_from(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        """The same one by one, for a session that need not fit into memory."""
+        ...
+
     def exchanges(self, bank: str, session: str) -> list[Exchange]:
         """The exchanges of a session in order."""
         ...
@@ -133,8 +148,8 @@ class Reader(Protocol):
         """The latest passages of a kind."""
         ...
 
-    def stale_sessions(self, limit: int = 100) -> list[tuple[str, str]]:
-        """Bank and id of sessions whose derived rows lag behind their turns."""
+    def stale_sessions(self, limit: int = 100) -> list[Stale]:
+        """The sessions that wait for their derived rows."""
         ...
 
     def curations(self, bank: str) -> list[Curation]:
@@ -237,11 +252,11 @@ class Writer(Reader, Protocol):
         self,
         bank: str,
         session: str,
-        exchanges: Sequence[Exchange],
-        digest: Digest | None,
-        passages: Sequence[Passage],
+        derived: Iterable[Derived],
+        first: int = 0,
     ) -> None:
-        """Replace all that is derived from a session; it is stale no more."""
+        """Replace what is derived from a session from place `first` on, and its digest; it is
+        stale no more. What is given is written while it is being made."""
         ...
 
     def drop_derived(self) -> None:

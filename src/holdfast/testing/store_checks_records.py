@@ -22,6 +22,7 @@ from holdfast.testing.store_samples import (
     an_exchange,
     expect,
     prepared,
+    stale_names,
 )
 
 EARLY, LATE = "2026-03-01T08:00:00.000Z", "2026-03-01T20:00:00.000Z"
@@ -196,23 +197,65 @@ def check_the_last_event_is_the_latest_end_of_a_session(make_store: MakeStore) -
 def check_turns_make_their_session_stale_until_it_is_derived(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            for bank, session in store.stale_sessions():
-                store.put_derived(bank, session, (), None, ())
+            for bank, session, _ in store.stale_sessions():
+                store.put_derived(bank, session, [])
         expect(store.stale_sessions(), [], "stale_sessions")
         with store.transaction():
             store.put_turns([a_turn(1), a_turn(2), a_turn(1, bank=OTHER)])
-        expect(store.stale_sessions(), [(BANK, SESSION), (OTHER, SESSION)], "stale_sessions")
+        expect(stale_names(store), [(BANK, SESSION), (OTHER, SESSION)], "stale_sessions")
         expect(len(store.stale_sessions(limit=1)), 1, "stale_sessions(limit=1)")
         with store.transaction():
-            store.put_derived(BANK, SESSION, (), None, ())
-        expect(store.stale_sessions(), [(OTHER, SESSION)], "stale_sessions")
+            store.put_derived(BANK, SESSION, [])
+        expect(stale_names(store), [(OTHER, SESSION)], "stale_sessions")
+
+
+def check_a_session_is_stale_from_the_first_turn_that_changed(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [])
+            store.put_turns([a_turn(4), a_turn(3)])
+            store.put_turns([a_turn(5)])
+        expect(store.stale_sessions()[0], (BANK, SESSION, 3), "stale_sessions")
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [])
+            store.add_session(a_session())
+        assert store.stale_sessions()[0].first > 5, "a title alone changes no turn"
+
+
+def check_turns_can_be_read_one_by_one_while_the_store_is_written(make_store: MakeStore) -> None:
+    turns = [a_turn(seq) for seq in range(1, 6)]
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_turns(reversed(turns))
+        expect(list(store.turns_from(BANK, SESSION, 3)), turns[2:], "turns_from")
+        with store.transaction():
+            made = (a_passage(turn.id, "anchor") for turn in store.turns_from(BANK, SESSION))
+            store.put_derived(BANK, SESSION, made)
+        expect(store.size(BANK, 100), 5, "size")
+
+
+def check_deriving_from_a_place_on_keeps_what_is_before_it(make_store: MakeStore) -> None:
+    early, late = an_exchange("x1"), replace(an_exchange("x2"), first_seq=3, last_seq=4)
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_turns([a_turn(1), a_turn(3)])
+            texts = [a_passage(turn.id, "anchor") for turn in (a_turn(1), a_turn(3))]
+            texts += [a_passage(id, "anchor", kind="exchange") for id in ("x1", "x2")]
+            texts += [a_passage("d1", "anchor", kind="digest")]
+            store.put_derived(BANK, SESSION, [early, late, a_digest(), *texts])
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [], first=3)
+        expect(store.exchanges(BANK, SESSION), [early], "exchanges")
+        expect(store.digest_of(BANK, SESSION), None, "digest_of")
+        left = {match.passage.id for match in store.search(BANK, ["anchor"])}
+        expect(left, {a_turn(1).id, "x1"}, "search")
 
 
 def check_what_is_derived_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
     later = replace(an_exchange("x0"), first_seq=3, last_seq=4)
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_derived(BANK, SESSION, [later, an_exchange()], a_digest(), ())
+            store.put_derived(BANK, SESSION, [later, an_exchange(), a_digest()])
         expect(store.exchanges(BANK, SESSION), [an_exchange(), later], "exchanges")
         expect(store.digest_of(BANK, SESSION), a_digest(), "digest_of")
         expect(store.digest_of(BANK, "unheard of"), None, "digest_of")
@@ -224,11 +267,11 @@ def check_deriving_again_replaces_what_was_derived(make_store: MakeStore) -> Non
         with store.transaction():
             store.add_session(a_session(BANK, "s2"))
             kept = a_passage("p2", "anchor", session="s2")
-            store.put_derived(BANK, "s2", [an_exchange("x2", session="s2")], None, [kept])
+            store.put_derived(BANK, "s2", [an_exchange("x2", session="s2"), kept])
             first = [a_passage("p0", "anchor"), a_passage("p1", "anchor")]
-            store.put_derived(BANK, SESSION, [an_exchange()], a_digest(), first)
+            store.put_derived(BANK, SESSION, [an_exchange(), a_digest(), *first])
             second = a_passage("p1", "buoy")
-            store.put_derived(BANK, SESSION, [an_exchange("x9")], None, [second])
+            store.put_derived(BANK, SESSION, [an_exchange("x9"), second])
         expect([x.id for x in store.exchanges(BANK, SESSION)], ["x9"], "exchanges")
         expect(store.digest_of(BANK, SESSION), None, "digest_of")
         expect([match.passage for match in store.search(BANK, ["anchor"])], [kept], "search")
@@ -245,8 +288,8 @@ def check_dropping_what_is_derived_keeps_all_else(make_store: MakeStore) -> None
                 a_passage("x1", "anchor", kind="exchange"),
                 a_passage("d1", "anchor", kind="digest"),
             ]
-            store.put_derived(BANK, SESSION, [an_exchange()], a_digest(), made)
-            store.put_derived(OTHER, SESSION, [], None, [])
+            store.put_derived(BANK, SESSION, [an_exchange(), a_digest(), *made])
+            store.put_derived(OTHER, SESSION, [])
             commit, passage = a_commit("c1", "drop the anchor")
             store.put_commits([(commit, passage)])
             decision = store.curate(a_decision("holdfast://exchange/x1"))
@@ -256,7 +299,7 @@ def check_dropping_what_is_derived_keeps_all_else(make_store: MakeStore) -> None
         expect(store.digest_of(BANK, SESSION), None, "digest_of")
         expect([match.passage for match in store.search(None, ["anchor"])], [passage], "search")
         expect(store.size(None, 100), 1, "size")
-        expect(store.stale_sessions(), [(BANK, SESSION), (OTHER, SESSION)], "stale_sessions")
+        expect(stale_names(store), [(BANK, SESSION), (OTHER, SESSION)], "stale_sessions")
         expect(store.turns(BANK, SESSION), [a_turn(1)], "turns")
         expect(store.find(BANK, "commit", "c1"), [commit], "find")
         expect(store.curations(BANK), [decision], "curations")

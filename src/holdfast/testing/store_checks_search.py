@@ -32,7 +32,7 @@ NOT_OPERATORS = (
 
 def _put(store: Store, *passages: Passage) -> None:
     with store.transaction():
-        store.put_derived(BANK, SESSION, (), None, passages)
+        store.put_derived(BANK, SESSION, [*passages])
 
 
 def _ids(store: Store, terms: Sequence[str], layers: Sequence[str] = ()) -> list[str]:
@@ -44,7 +44,7 @@ def check_a_record_of_any_kind_is_found_by_its_id(make_store: MakeStore) -> None
     with prepared(make_store) as store:
         with store.transaction():
             store.put_turns([a_turn(1)])
-            store.put_derived(BANK, SESSION, [an_exchange()], a_digest(), ())
+            store.put_derived(BANK, SESSION, [an_exchange(), a_digest()])
             store.put_commits([(commit, passage)])
         for word, record in (
             ("turn", a_turn(1)),
@@ -74,7 +74,7 @@ def check_an_exact_id_comes_before_its_continuations(make_store: MakeStore) -> N
     with prepared(make_store) as store:
         with store.transaction():
             store.put_turns([replace(a_turn(n), id=f"ab{n}") for n in range(1, 7)])
-            store.put_derived(BANK, SESSION, [an_exchange("ab")], None, ())
+            store.put_derived(BANK, SESSION, [an_exchange("ab")])
         expect(store.find(BANK, "", "ab", limit=3)[0], an_exchange("ab"), "find")
 
 

@@ -54,7 +54,7 @@ def _fill(store: Store, bank: str) -> None:
         a_passage("x1", "anchor", bank, "exchange"),
         a_passage("d1", "anchor", bank, "digest"),
     ]
-    store.put_derived(bank, SESSION, [an_exchange(bank=bank)], a_digest(bank=bank), passages)
+    store.put_derived(bank, SESSION, [an_exchange(bank=bank), a_digest(bank=bank), *passages])
     store.put_commits([a_commit("c1", "anchor", bank)])
     store.curate(a_decision("turn/p1", bank))
 
@@ -139,7 +139,7 @@ def check_banks_with_like_ids_stay_apart_in_search(make_store: MakeStore) -> Non
             for id in ids:
                 store.add_bank(Bank(id, f"bank {id}", NOON))
                 store.add_session(a_session(id))
-                store.put_derived(id, SESSION, (), None, [a_passage("p", "anchor", id)])
+                store.put_derived(id, SESSION, [a_passage("p", "anchor", id)])
         found = {id: [m.passage.bank for m in store.search(id, ["anchor"])] for id in ids}
         expect(found, {id: [id] for id in ids}, "search")
         expect([store.frequencies(id, ["anchor"], 99) for id in ids], [[1]] * len(ids))

@@ -23,7 +23,7 @@ from holdfast.model.records import (
 )
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
-from holdfast.store.protocol import SourceChange, Store
+from holdfast.store.protocol import Reader, SourceChange, Store
 
 MakeStore = Callable[[], Store]
 
@@ -37,6 +37,11 @@ def expect(found: object, wanted: object, what: str = "the store") -> None:
     """Hold what was found against what is promised."""
     if found != wanted:
         raise AssertionError(f"{what} gave {found!r}, not {wanted!r}")
+
+
+def stale_names(store: Reader) -> list[tuple[str, str]]:
+    """Bank and id of the stale sessions."""
+    return [(stale.bank, stale.session) for stale in store.stale_sessions()]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from holdfast.model.curation import Curation
 from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.store.protocol import Counts, Match, Record
+from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.connection import translated
 
@@ -161,6 +161,15 @@ class SqliteReader:
         )
         return [rows.turn_of(row) for row in found]
 
+    def turns_from(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        with translated(self._path):
+            for row in self._connection.execute(
+                f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? "
+                "ORDER BY seq",
+                (bank, session, first),
+            ):
+                yield rows.turn_of(row)
+
     def exchanges(self, bank: str, session: str) -> list[Exchange]:
         found = self._all(
             f"SELECT {rows.EXCHANGE} FROM exchange "
@@ -239,9 +248,11 @@ class SqliteReader:
         )
         return [rows.passage_of(row) for row in found]
 
-    def stale_sessions(self, limit: int = 100) -> list[tuple[str, str]]:
-        found = self._all("SELECT bank, session FROM stale ORDER BY bank, session LIMIT ?", limit)
-        return [(bank, session) for bank, session in found]
+    def stale_sessions(self, limit: int = 100) -> list[Stale]:
+        found = self._all(
+            "SELECT bank, session, first FROM stale ORDER BY bank, session LIMIT ?", limit
+        )
+        return [Stale(*row) for row in found]
 
     def curations(self, bank: str) -> list[Curation]:
         found = self._all(

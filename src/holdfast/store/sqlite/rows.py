@@ -48,7 +48,7 @@ DIGEST = (
 )
 COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status"
-FAILURE = "source, line, offset, reason, excerpt, reader, attempts"
+FAILURE = "source, line, offset, reason, excerpt, reader"
 
 
 def marks(columns: str) -> str:

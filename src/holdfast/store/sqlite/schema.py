@@ -54,7 +54,6 @@ CREATE TABLE failure (
     reason TEXT NOT NULL,
     excerpt TEXT NOT NULL,
     reader INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
     PRIMARY KEY (source, line)
 ) STRICT;
 
@@ -148,6 +147,7 @@ CREATE TRIGGER curation_is_kept BEFORE DELETE ON curation
 CREATE TABLE stale (
     bank TEXT NOT NULL,
     session TEXT NOT NULL,
+    first INTEGER NOT NULL,
     PRIMARY KEY (bank, session)
 ) STRICT, WITHOUT ROWID;
 

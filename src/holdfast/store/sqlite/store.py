@@ -11,9 +11,9 @@ from holdfast.model.bank import Bank
 from holdfast.model.curation import Curation
 from holdfast.model.ledger import Fate, Source
 from holdfast.model.query import Passage
-from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
+from holdfast.model.records import Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.protocol import SourceChange
+from holdfast.store.protocol import Derived, SourceChange
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.connection import (
     BUSY_S,
@@ -28,6 +28,8 @@ from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
 
 _VARIABLES = 500
+_PASSAGES_HELD = 1_000_000
+_END = 1 << 62
 
 
 class SqliteStore(SqliteReader):
@@ -175,10 +177,10 @@ class SqliteStore(SqliteReader):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
         if left:
-            self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", old, session)
+            self._mark_stale([(old, session, 0)])
         else:
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", old, session)
-        self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", bank, session)
+        self._mark_stale([(bank, session, 0)])
 
     def restart_source(self, id: int) -> None:
         for table in ("ledger", "failure", "redaction"):
@@ -224,10 +226,7 @@ class SqliteStore(SqliteReader):
         )
         self._run_many(
             f"INSERT OR REPLACE INTO failure ({rows.FAILURE}) VALUES ({rows.marks(rows.FAILURE)})",
-            [
-                (f.source, f.line, f.offset, f.reason, f.excerpt, f.reader, f.attempts)
-                for f in c.failed
-            ],
+            [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
         )
         return True
 
@@ -247,7 +246,7 @@ class SqliteStore(SqliteReader):
             "ended = max(ended, excluded.ended)",
             *rows.session_row(session),
         )
-        self._run("INSERT OR IGNORE INTO stale VALUES (?, ?)", session.bank, session.id)
+        self._mark_stale([(session.bank, session.id, _END)])
 
     def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
         known: dict[str, Origin] = {}
@@ -293,9 +292,16 @@ class SqliteStore(SqliteReader):
             + ", ".join(f"{name} = excluded.{name}" for name in changeable),
             [rows.turn_row(turn) for turn in turns],
         )
+        self._mark_stale([(turn.bank, turn.session, turn.seq) for turn in turns])
+
+    def _mark_stale(self, changed: Iterable[tuple[str, str, int]]) -> None:
+        first: dict[tuple[str, str], int] = {}
+        for bank, session, seq in changed:
+            first[bank, session] = min(seq, first.get((bank, session), seq))
         self._run_many(
-            "INSERT OR IGNORE INTO stale VALUES (?, ?)",
-            sorted({(turn.bank, turn.session) for turn in turns}),
+            "INSERT INTO stale VALUES (?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET first = min(first, excluded.first)",
+            [(*name, seq) for name, seq in first.items()],
         )
 
     def put_commits(self, commits: Iterable[tuple[Commit, Passage]]) -> int:
@@ -312,27 +318,50 @@ class SqliteStore(SqliteReader):
         return new
 
     def put_derived(
-        self,
-        bank: str,
-        session: str,
-        exchanges: Sequence[Exchange],
-        digest: Digest | None,
-        passages: Sequence[Passage],
+        self, bank: str, session: str, derived: Iterable[Derived], first: int = 0
     ) -> None:
-        for table in ("exchange", "digest", "passage"):
-            self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
-        self._run_many(
-            f"INSERT OR REPLACE INTO exchange ({rows.EXCHANGE}) "
-            f"VALUES ({rows.marks(rows.EXCHANGE)})",
-            [rows.exchange_row(exchange) for exchange in exchanges],
-        )
-        if digest is not None:
-            self._run(
-                f"INSERT OR REPLACE INTO digest ({rows.DIGEST}) VALUES ({rows.marks(rows.DIGEST)})",
-                *rows.digest_row(digest),
-            )
+        self._clear_derived(bank, session, first)
+        passages: list[Passage] = []
+        held = 0
+        for item in derived:
+            if isinstance(item, Passage):
+                passages.append(item)
+                held += len(item.body) + len(item.context)
+            elif isinstance(item, Exchange):
+                self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
+            else:
+                self._put("digest", rows.DIGEST, rows.digest_row(item))
+            if held > _PASSAGES_HELD:
+                self._put_passages(passages)
+                passages.clear()
+                held = 0
         self._put_passages(passages)
         self._run("DELETE FROM stale WHERE bank = ? AND session = ?", bank, session)
+
+    def _put(self, table: str, columns: str, row: rows.Row) -> None:
+        self._run(
+            f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({rows.marks(columns)})", *row
+        )
+
+    def _clear_derived(self, bank: str, session: str, first: int) -> None:
+        if first > 0:
+            own = "bank = ? AND session = ?"
+            later = (bank, session, first)
+            self._run(
+                f"DELETE FROM passage WHERE {own} AND (kind = 'digest' "
+                f"OR kind = 'turn' AND id IN (SELECT id FROM turn WHERE {own} AND seq >= ?) "
+                "OR kind = 'exchange' "
+                f"AND id IN (SELECT id FROM exchange WHERE {own} AND first_seq >= ?))",
+                bank,
+                session,
+                *later,
+                *later,
+            )
+            self._run(f"DELETE FROM exchange WHERE {own} AND first_seq >= ?", *later)
+            self._run(f"DELETE FROM digest WHERE {own}", bank, session)
+            return
+        for table in ("exchange", "digest", "passage"):
+            self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
 
     def _put_passages(self, passages: Sequence[Passage]) -> None:
         columns = f"{rows.PASSAGE}, scope"
@@ -345,7 +374,7 @@ class SqliteStore(SqliteReader):
         for table in ("exchange", "digest"):
             self._run(f"DELETE FROM {table}")
         self._run("DELETE FROM passage WHERE kind <> 'commit'")
-        self._run("INSERT OR IGNORE INTO stale SELECT bank, id FROM session")
+        self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
 
     def curate(self, entry: Curation) -> Curation:
