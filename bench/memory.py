@@ -85,13 +85,14 @@ def write_words(path: Path) -> None:
     script = Script()
     script.user("Write down everything you know")
     script.assistant("words")
-    first, said = (json.dumps(line, separators=(",", ":")) for line in script.lines)
+    first, said = script.lines
     with path.open("w") as file:
-        file.write(first + "\n")
+        file.write(json.dumps(first) + "\n")
         for number in range(WORDS_MB * 1_000_000 // 5000):
-            unique = said.replace("11111111-", f"{number:08x}-")
             words = f"lorem ipsum dolor sit amet number {number} " * 120
-            file.write(unique.replace('"words"', json.dumps(words)) + "\n")
+            said["uuid"] = f"{number:08x}-0000-4000-8000-000000000000"
+            said["message"]["content"] = [{"type": "text", "text": words}]
+            file.write(json.dumps(said, separators=(",", ":")) + "\n")
 
 
 def run() -> list[str]:

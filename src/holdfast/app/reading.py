@@ -9,13 +9,16 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled
-from holdfast.recall.engine import recall
+from holdfast.recall.engine import Ranking, rank, recall
+from holdfast.recall.meaning import Meaning
+from holdfast.recall.plan import Budget, Plan
 from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
 from holdfast.refine.pending import find_pending
@@ -26,6 +29,8 @@ from holdfast.store.protocol import Counts, Reader, Store
 from holdfast.store.sqlite.store import SqliteStore
 
 ALL_BANKS = "all"
+_PLAN = Plan()
+_REMEMBERED = 64
 
 
 def utc_now() -> str:
@@ -53,6 +58,9 @@ class Reading:
         self._now = now
         self._store: Store = SqliteStore(settings.database, create=create)
         self._banks = Banks(settings)
+        self._meaning: Meaning | None = None
+        self._loaded = False
+        self._remembered: dict[tuple[str, str | None, str, Plan], Recalled] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -96,21 +104,44 @@ class Reading:
         found = self._store.bank(id)
         return found.name if found else self._banks.project(_here()).name
 
-    def recall(
-        self,
-        query: str,
-        bank: str | None = None,
-        layers: Sequence[Layer] = (),
-        limit: int = 10,
-    ) -> Recalled:
+    def recall(self, query: str, bank: str | None = None, plan: Plan = _PLAN) -> Recalled:
         """The records that speak of a query, best first."""
         id = self.bank_id(bank)
-        return replace(recall(self._store, id, query, layers, limit), bank=self.bank_name(id))
+        found = self._recall(id, query, plan)
+        return replace(found, bank=self.bank_name(id))
+
+    def _recall(self, bank: str | None, query: str, plan: Plan) -> Recalled:
+        """The same question of the same memory has the same answer."""
+        asked = (self._store.generation(), bank, query, plan)
+        if asked not in self._remembered:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            meaning = self._meaning_for(plan)
+            self._remembered[asked] = recall(self._store, bank, query, plan, self._now, meaning)
+        return self._remembered[asked]
+
+    def rank(self, query: str, bank: str | None = None, plan: Plan = _PLAN) -> Ranking:
+        """Everything in the running for a query, best first, whether or not it is any good."""
+        meaning = self._meaning_for(plan)
+        return rank(self._store, self.bank_id(bank), query, plan, self._now, meaning)
+
+    def _meaning_for(self, plan: Plan) -> Meaning | None:
+        """What models add, loaded when it is first wanted: it takes longer than a search."""
+        if plan.budget is Budget.LOW:
+            return None
+        if not self._loaded:
+            if self._store.vector_models():
+                models: Any = import_module("holdfast.app.models")
+                self._meaning = models.load_meaning(self.settings)
+            self._loaded = True
+        return self._meaning
 
     def ask(self, question: str, bank: str | None = None, layers: Sequence[Layer] = ()) -> Answer:
         """A cited answer, or an abstention."""
         id = self.bank_id(bank)
-        answer = ask(self._store, id, question, self._now, layers)
+        plan = Plan(layers=tuple(layers), limit=25, tokens=20_000)
+        found = self._recall(id, question, plan)
+        answer = ask(self._store, id, question, found, self._now, layers)
         return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer
 
     def no_bank(self) -> str:

@@ -34,7 +34,8 @@ LAYER_OF = {
 
 
 class Passage(NamedTuple):
-    """A searchable piece of a record: what is matched, and what is shown."""
+    """A searchable piece of a record: what is matched, and what is shown. A turn has a role
+    and its place in the session; `hash` names what would be embedded, "" if nothing is to be."""
 
     bank: str
     kind: str
@@ -45,6 +46,9 @@ class Passage(NamedTuple):
     context: str = ""
     trust: Trust = Trust.ASSISTANT
     status: Status = Status.OBSERVED
+    role: str = ""
+    seq: int = 0
+    hash: str = ""
 
 
 class Place(NamedTuple):
@@ -84,6 +88,7 @@ class Strategy(NamedTuple):
     ms: float
     found: int
     timed_out: bool = False
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

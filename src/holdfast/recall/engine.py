@@ -1,126 +1,219 @@
-"""Recall: the records that speak of a question, best first, or an honest nothing."""
+"""Recall: the records that speak of a question, best first, or an honest nothing.
+
+Arms race over all layers; their finds become one ranking; the best are looked at closely; what
+clears the floor is packed into the budget. See `rank` for the order of things.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from time import perf_counter
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from time import monotonic
 from typing import NamedTuple
 
-from holdfast.model.query import LAYER_OF, Hit, Layer, Passage, Place, Recalled, Strategy
-from holdfast.model.records import Digest, Exchange, Turn
-from holdfast.model.uris import uri
-from holdfast.recall.relevance import FLOOR, coverage, weigh
+from holdfast.model.query import Recalled, Strategy
+from holdfast.recall import arms, hits, order, packing
+from holdfast.recall.candidates import Candidate, Pool
+from holdfast.recall.expansion import Expansion, expand
+from holdfast.recall.fusion import WEIGHTS, WORDS_ONLY, admit, by_places, by_scores, smooth
+from holdfast.recall.meaning import Meaning
+from holdfast.recall.plan import Fusion, Plan
+from holdfast.recall.race import Arm, race
+from holdfast.recall.relevance import FLOOR, judge, weigh
 from holdfast.recall.terms import Terms, read_terms
-from holdfast.store.protocol import Match, Reader
+from holdfast.recall.when import When, about_recent, read_when
+from holdfast.store.protocol import Store
 
-POOL = 80
 MISSES = 3
+RERANK_S = 0.5
+_NEIGHBOURS_OF = 40
+_PART = 1200
+_PARTS = 4
+_SHORT = 400
+# What the cross-encoder says against what all else says.
+_RERANK_SHARE = 0.7
 
-# A tool call names its words without saying anything about them.
-_TOOL_PENALTY = 0.85
+
+class Query(NamedTuple):
+    """A question, read."""
+
+    text: str
+    terms: Terms
+    weight: dict[str, float]
+    words: dict[str, float]
+    when: When | None
+    recent: bool
 
 
-class _Ranked(NamedTuple):
-    """A candidate: how much of the question it covers with its context, and by itself."""
+class Ranking(NamedTuple):
+    """Everything that is in the running, best first, and how it came about."""
 
-    passage: Passage
-    score: float
-    covered: float
-    alone: float
-    rank: int
+    query: Query
+    candidates: list[Candidate]
+    strategies: tuple[Strategy, ...]
 
 
 def recall(
-    reader: Reader,
+    store: Store,
     bank: str | None,
-    query: str,
-    layers: Sequence[Layer] = (),
-    limit: int = 10,
+    text: str,
+    plan: Plan,
+    now: Callable[[], str],
+    meaning: Meaning | None = None,
 ) -> Recalled:
     """Search a bank; `None` searches them all."""
-    terms = read_terms(query)
-    started = perf_counter()
-    matches = reader.search(bank, terms.all, layers, max(POOL, limit * 2))
-    ranked = _rank(reader, bank, terms, matches)
-    spent = Strategy("direct_fts", round((perf_counter() - started) * 1000, 2), len(matches))
-    good = [item for item in ranked if item.covered >= FLOOR]
-    shown = good[:limit] if good else ranked[:MISSES]
-    hits = tuple(_hit(reader, item) for item in shown)
+    ranking = rank(store, bank, text, plan, now, meaning)
+    good = [c for c in ranking.candidates if c.notes["relevance"] >= FLOOR]
+    shown = packing.pack(good, plan.means.tokens, plan.limit) if good else []
+    misses = [] if good else ranking.candidates[:MISSES]
     return Recalled(
-        query=query,
+        query=text,
         bank=bank or "all",
         abstained=not good,
-        hits=hits if good else (),
-        strategies=(spent,),
-        misses=() if good else hits,
+        hits=tuple(hits.hit(store, item) for item in shown),
+        strategies=ranking.strategies,
+        misses=tuple(hits.hit(store, item) for item in misses),
     )
 
 
-def _rank(
-    reader: Reader, bank: str | None, terms: Terms, matches: Sequence[Match]
-) -> list[_Ranked]:
-    if not matches:
-        return []
-    weight = weigh(reader, bank, terms.words)
-    top = matches[0].score or 1.0
-    ranked: list[_Ranked] = []
-    seen: set[str] = set()
-    for rank, (passage, score) in enumerate(matches, start=1):
-        key = passage.body[:500]
-        if key in seen:
-            continue
-        seen.add(key)
-        alone = coverage(weight, passage.body)
-        covered = coverage(weight, f"{passage.body} {passage.context}")
-        total = 0.5 * max(score, 0.0) / top + 0.5 * covered
-        if passage.kind == "turn" and "\n→ " in passage.body:
-            total *= _TOOL_PENALTY
-        ranked.append(_Ranked(passage, total, covered, alone, rank))
-    return sorted(ranked, key=lambda item: -item.score)
+def rank(
+    store: Store,
+    bank: str | None,
+    text: str,
+    plan: Plan,
+    now: Callable[[], str],
+    meaning: Meaning | None = None,
+) -> Ranking:
+    """Read the question, race the arms, fuse, look closely, and set in order."""
+    query = read(store, bank, text, now)
+    finishes = race(store, _arms(bank, query, plan, meaning))
+    pool = Pool()
+    for finish in finishes:
+        admit(pool, finish.strategy.name, finish.found.finds, finish.found.lowest)
+    if meaning is not None and plan.means.close:
+        _fill_meaning(store, query, pool, meaning)
+    weights = WORDS_ONLY if meaning is None or not plan.means.close else WEIGHTS
+    _score(pool, plan, weights)
+    if plan.means.close:
+        _meet_neighbours(store, query, pool, meaning)
+        _score(pool, plan, weights)
+    strategies = [finish.strategy for finish in finishes]
+    if meaning is not None and plan.means.close:
+        _look_closely(query, pool, plan, meaning)
+        _score(pool, plan, weights)
+    for candidate in pool:
+        order.weigh_in(candidate, query.text, query.when, query.recent)
+    if meaning is not None and plan.means.rerank and meaning.has_reranker:
+        strategies.append(_rerank(query, pool, plan, meaning))
+    candidates = order.settle(order.distinct(pool.ranked()))
+    for candidate in candidates:
+        judge(candidate, query.weight)
+    return Ranking(query, candidates, tuple(strategies))
 
 
-def _hit(reader: Reader, item: _Ranked) -> Hit:
-    passage = item.passage
-    session = reader.session(passage.bank, passage.session) if passage.session else None
-    return Hit(
-        uri=uri(passage.kind, passage.id),
-        kind=passage.kind,
-        layer=LAYER_OF[passage.kind],
-        score=round(item.score, 4),
-        text=passage.body,
-        time=passage.time,
-        session=session.host if session else passage.session,
-        bank=passage.bank,
-        source=place_of(reader, passage),
-        status=passage.status,
-        trust=passage.trust,
-        why={
-            "direct_fts": item.rank,
-            "coverage": round(item.covered, 3),
-            "coverage_alone": round(item.alone, 3),
-        },
-    )
+def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Query:
+    """What a question asks for, by which words, and of which time."""
+    when = read_when(text, datetime.fromisoformat(now()), lambda name: _landmark(store, bank, name))
+    terms = read_terms(when.rest if when is not None and when.rest.strip() else text)
+    weight = weigh(store, bank, terms.words)
+    spelled = {word: weight.by_word[word] for word in terms.words}
+    return Query(text, terms, weight.by_stem, spelled, when, about_recent(text))
 
 
-def place_of(reader: Reader, passage: Passage) -> Place:
-    """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
-    if passage.kind == "commit":
-        return Place(id=passage.id)
-    turn = first_turn(reader, passage)
-    if turn is None:
-        return Place()
-    source = reader.source(turn.origin.source)
-    return Place(source.path if source else "", turn.origin.line, turn.origin.ref)
+def _landmark(store: Store, bank: str | None, name: str) -> datetime | None:
+    """When something was released, as far as commits and sessions tell."""
+    if name in ("last session", "session"):
+        latest = store.recent(bank, "digest", 1)
+        return datetime.fromisoformat(latest[0].time) if latest and latest[0].time else None
+    found = [m.passage for m in store.search(bank, [name], ["team"], 20)]
+    times = sorted(p.time for p in found if p.time and name.lower() in p.body.lower())
+    return datetime.fromisoformat(times[-1]) if times else None
 
 
-def first_turn(reader: Reader, passage: Passage) -> Turn | None:
-    """The turn that a passage is, or starts with."""
-    found = reader.find(passage.bank, passage.kind, passage.id, limit=1)
-    record = found[0] if found else None
-    if isinstance(record, Turn):
-        return record
-    first = record.first_seq if isinstance(record, Exchange) else 1
-    if not isinstance(record, Exchange | Digest):
-        return None
-    turns = reader.turns(record.bank, record.session, first, first)
-    return turns[0] if turns else None
+def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:
+    layers, pool = plan.layers, plan.means.pool
+    running = [arms.direct(bank, query.terms, layers, pool)]
+    more = expand(query.terms.words, Expansion(plan.expansion))
+    if more:
+        running.append(arms.expanded(bank, query.terms, more, layers, pool))
+    running.append(arms.summaries(bank, query.terms, layers, pool))
+    if query.when is not None:
+        running.append(arms.temporal(bank, query.terms, query.when, layers, pool))
+    if query.recent:
+        running.append(arms.recent(bank))
+    if meaning is not None and plan.means.close:
+        mind = meaning
+        running.append(Arm("semantic", lambda reader: mind.nearest(reader, bank, query.text, pool)))
+    return running
+
+
+def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
+    if plan.fusion is Fusion.RRF:
+        by_places(list(pool))
+    else:
+        by_scores(pool, weights)
+    smooth(pool)
+
+
+def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning) -> None:
+    """How near the finds of the other arms are, which the semantic arm did not name."""
+    lacking = [c.passage for c in pool if "semantic" not in c.scores]
+    near = meaning.similarities(store, query.text, lacking)
+    for key, value in near.items():
+        known = pool.get(key)
+        if known is not None:
+            known.scores["semantic"] = value
+
+
+def _meet_neighbours(store: Store, query: Query, pool: Pool, meaning: Meaning | None) -> None:
+    """What stands beside the best is in the running too, though it may share no word."""
+    wanted: dict[tuple[str, str], set[int]] = {}
+    for candidate in pool.ranked()[:_NEIGHBOURS_OF]:
+        p = candidate.passage
+        if p.kind == "turn":
+            wanted.setdefault((p.bank, p.session), set()).update((p.seq - 1, p.seq + 1))
+    for (bank, session), places in wanted.items():
+        for passage in store.turn_passages(bank, session, sorted(places)):
+            if passage.role != "tool" and pool.get((bank, "turn", passage.id)) is None:
+                pool.meet(passage)
+    if meaning is not None:
+        _fill_meaning(store, query, pool, meaning)
+
+
+def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> None:
+    """Match the best word by word, near words for part. What is long matches much by chance."""
+    best = pool.ranked()[: plan.means.close]
+    texts = [(c, text) for c in best for text in _texts(c)]
+    values = meaning.soft(query.words, [text for _, text in texts])
+    highest = max(values, default=0.0) or 1.0
+    for (candidate, text), value in zip(texts, values, strict=True):
+        discount = min(1.0, (_SHORT / max(len(text), 1)) ** 0.5)
+        scaled = value / highest * discount
+        candidate.scores["soft"] = max(scaled, candidate.scores.get("soft", 0.0))
+
+
+def _texts(candidate: Candidate) -> list[str]:
+    """A passage in pieces of a size, the first with what stood before it."""
+    body = candidate.passage.body
+    parts = [body[n : n + _PART] for n in range(0, min(len(body), _PART * _PARTS), _PART)] or [""]
+    return [f"{candidate.passage.context[:300]} {parts[0]}", *parts[1:]]
+
+
+def _rerank(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
+    """Let the cross-encoder judge the best; past its deadline the order stands as it is."""
+    started = monotonic()
+    best = pool.ranked()[: plan.means.rerank]
+    texts = [_texts(candidate)[0] for candidate in best]
+    values = meaning.rerank(query.text, texts, started + RERANK_S)
+    ms = round((monotonic() - started) * 1000, 2)
+    if values is None or len(values) < 2:
+        return Strategy("rerank", ms, 0, timed_out=values is None)
+    lowest, highest = min(values), max(values)
+    least, most = best[-1].score, best[0].score
+    for candidate, value in zip(best, values, strict=True):
+        judged = (value - lowest) / ((highest - lowest) or 1.0)
+        before = (candidate.score - least) / ((most - least) or 1.0)
+        candidate.notes["rerank"] = round(judged, 4)
+        blended = (1 - _RERANK_SHARE) * before + _RERANK_SHARE * judged
+        candidate.score = least + blended * (most - least)
+    return Strategy("rerank", ms, len(best))

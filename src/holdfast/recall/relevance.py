@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from holdfast.language import IRREGULAR, stem, words
+from holdfast.recall.candidates import Candidate
 from holdfast.store.protocol import Reader
 
 FLOOR = 0.45
@@ -17,14 +19,29 @@ MOST = 2000
 _READ = 8000
 
 
-def weigh(reader: Reader, bank: str | None, terms: Sequence[str]) -> dict[str, float]:
-    """The weight of each term's stem: the rarer, the heavier; an unknown word weighs most."""
+class Weights(NamedTuple):
+    """How much each term of a question counts, by its word and by its stem."""
+
+    by_word: dict[str, float]
+    by_stem: dict[str, float]
+
+
+def weigh(reader: Reader, bank: str | None, terms: Sequence[str]) -> Weights:
+    """The weight of each term: the rarer, the heavier; an unknown word weighs most."""
     size = max(2, reader.size(bank, MOST))
     counts = reader.frequencies(bank, terms, MOST)
-    return {
-        stem(term): math.log(1 + size / (0.5 + count))
-        for term, count in zip(terms, counts, strict=True)
+    by_word = {
+        term: math.log(1 + size / (0.5 + count)) for term, count in zip(terms, counts, strict=True)
     }
+    return Weights(by_word, {stem(term): value for term, value in by_word.items()})
+
+
+def judge(candidate: Candidate, weight: Mapping[str, float]) -> None:
+    """Note how much of the question a candidate covers, by itself and with its context."""
+    passage = candidate.passage
+    candidate.alone = coverage(weight, passage.body)
+    candidate.covered = coverage(weight, f"{passage.body} {passage.context}")
+    candidate.notes["relevance"] = round(candidate.covered, 4)
 
 
 def coverage(weight: Mapping[str, float], text: str) -> float:

@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 
 from holdfast.language import cut
+from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
@@ -29,7 +30,18 @@ class TurnPassages:
         if turn.role is not Role.TOOL or not self.before:
             self.before = cut(body, CONTEXT_LIMIT)
         return Passage(
-            turn.bank, "turn", turn.id, turn.session, turn.time, body, context, turn.trust
+            turn.bank,
+            "turn",
+            turn.id,
+            turn.session,
+            turn.time,
+            body,
+            context,
+            turn.trust,
+            role=turn.role.value,
+            seq=turn.seq,
+            # A tool call is found by its words; what it means is in what was said about it.
+            hash="" if turn.role is Role.TOOL else content_id(body, context),
         )
 
 
@@ -58,7 +70,19 @@ def exchange_passage(exchange: Exchange) -> Passage:
         f"{date_words(x.started)} {x.type.value} {' '.join(x.keywords)} {files} {x.details} "
         f"{parts_of_names(body)}"
     )
-    return Passage(x.bank, "exchange", x.id, x.session, x.started, body, context, x.trust, x.status)
+    return Passage(
+        x.bank,
+        "exchange",
+        x.id,
+        x.session,
+        x.started,
+        body,
+        context,
+        x.trust,
+        x.status,
+        seq=x.first_seq,
+        hash=content_id(body),
+    )
 
 
 def digest_passage(digest: Digest) -> Passage:
@@ -73,7 +97,17 @@ def digest_passage(digest: Digest) -> Passage:
     )
     body = "\n\n".join(f"{name}: {item}" for name, items in sections for item in items)
     context = f"{date_words(d.started)} {' '.join(d.topics)} {parts_of_names(body)}"
-    return Passage(d.bank, "digest", d.id, d.session, d.started, body, context, d.trust)
+    return Passage(
+        d.bank,
+        "digest",
+        d.id,
+        d.session,
+        d.started,
+        body,
+        context,
+        d.trust,
+        hash=content_id(body),
+    )
 
 
 def commit_passage(commit: Commit) -> Passage:
@@ -81,7 +115,9 @@ def commit_passage(commit: Commit) -> Passage:
     c = commit
     body = f"{c.subject}\n\n{c.body}".strip()
     context = f"{date_words(c.time)} {c.author} {' '.join(c.files)} {parts_of_names(body)}"
-    return Passage(c.bank, "commit", c.id, "", c.time, body, context, c.trust)
+    return Passage(
+        c.bank, "commit", c.id, "", c.time, body, context, c.trust, hash=content_id(body)
+    )
 
 
 def date_words(time: str) -> str:

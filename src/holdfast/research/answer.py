@@ -22,7 +22,6 @@ from holdfast.language import cut, decides, is_chatter, plain, sentences, squeez
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
-from holdfast.recall.engine import recall
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
 from holdfast.store.protocol import Reader
@@ -47,16 +46,16 @@ def ask(
     reader: Reader,
     bank: str | None,
     question: str,
+    found: Recalled,
     now: Callable[[], str],
     layers: Sequence[Layer] = (),
 ) -> Answer:
-    """Answer a question from a bank; `None` asks them all."""
-    found = recall(reader, bank, question, layers, limit=25)
+    """Answer a question from what was found in a bank, or in all of them if it is None."""
     searched = tuple(layers) or _searchable(reader, bank)
     session = f"mem-{os.urandom(6).hex()}"
     if found.abstained:
         return _abstain(question, found, searched, session)
-    weight = weigh(reader, bank, read_terms(question).words)
+    weight = weigh(reader, bank, read_terms(question).words).by_stem
     chosen = _choose(reader, found.hits, weight)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)

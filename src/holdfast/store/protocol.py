@@ -54,6 +54,24 @@ class Stale(NamedTuple):
 Derived = Exchange | Digest | Passage
 
 
+class StoredVector(NamedTuple):
+    """One vector: its number, which only ever grows, the hash of what it embeds, which part of
+    a long text that is, and its 32-bit floats."""
+
+    number: int
+    hash: str
+    part: int
+    data: bytes
+
+
+class VectorSpan(NamedTuple):
+    """How many vectors of a model a bank has, and the lowest and highest of their numbers."""
+
+    total: int
+    lowest: int
+    highest: int
+
+
 class Reader(Protocol):
     """Everything that can be asked. A `bank` of None means all of them."""
 
@@ -130,10 +148,16 @@ class Reader(Protocol):
         ...
 
     def search(
-        self, bank: str | None, terms: Sequence[str], layers: Sequence[str] = (), limit: int = 50
+        self,
+        bank: str | None,
+        terms: Sequence[str],
+        layers: Sequence[str] = (),
+        limit: int = 50,
+        since: str = "",
+        until: str = "",
     ) -> list[Match]:
-        """Passages with any of the terms, best first. A term is a word or a phrase, as it
-        stands: nothing in it is an operator."""
+        """Passages with any of the terms, best first, from `since` up to `until`. A term is a
+        word or a phrase, as it stands: nothing in it is an operator."""
         ...
 
     def frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
@@ -144,8 +168,50 @@ class Reader(Protocol):
         """How many passages there are, counted up to `most`."""
         ...
 
-    def recent(self, bank: str | None, kind: str, limit: int = 5) -> list[Passage]:
-        """The latest passages of a kind."""
+    def recent(
+        self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
+    ) -> list[Passage]:
+        """The latest passages of a kind, from `since` up to `until`."""
+        ...
+
+    def turn_passages(self, bank: str, session: str, places: Sequence[int]) -> list[Passage]:
+        """The passages of the turns at some places of a session."""
+        ...
+
+    def vector_span(self, bank: str, model: str) -> VectorSpan:
+        """What there is of a model's vectors."""
+        ...
+
+    def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
+        """The vectors with a number above the given one, in order."""
+        ...
+
+    def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
+        """The vectors of what has one of these hashes."""
+        ...
+
+    def passages_of(
+        self, bank: str, model: str, numbers: Sequence[int]
+    ) -> list[tuple[int, Passage]]:
+        """The passages that the vectors of these numbers stand for, each with its number."""
+        ...
+
+    def unembedded(
+        self, model: str, kinds: Sequence[str] = (), limit: int = 100, bank: str | None = None
+    ) -> list[Passage]:
+        """Passages that wait for a vector of the model."""
+        ...
+
+    def count_unembedded(self, model: str, kinds: Sequence[str] = ()) -> int:
+        """How many passages wait for a vector of the model."""
+        ...
+
+    def vector_models(self) -> list[tuple[str, int]]:
+        """The models that there are vectors of, and how many of each."""
+        ...
+
+    def generation(self) -> str:
+        """A word that changes with every write, whoever writes."""
         ...
 
     def stale_sessions(self, limit: int = 100) -> list[Stale]:
@@ -263,6 +329,15 @@ class Writer(Reader, Protocol):
         """Forget everything derived; every session becomes stale."""
         ...
 
+    def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
+        """Store vectors by hash and part; what is there already stays."""
+        ...
+
+    def prune_vectors(self, keep: str) -> int:
+        """Remove vectors of other models than `keep`, and of what nobody says any more;
+        returns how many."""
+        ...
+
     def curate(self, entry: Curation) -> Curation:
         """Append a person's decision; returns it with its number."""
         ...
@@ -270,6 +345,14 @@ class Writer(Reader, Protocol):
 
 class Store(Writer, Protocol):
     """A store that can be closed."""
+
+    def another(self) -> Store | None:
+        """The same store once more, for another thread to ask; None if there is only one."""
+        ...
+
+    def interrupt(self) -> None:
+        """Break off what another thread is asking of this store."""
+        ...
 
     def close(self) -> None:
         """Let go of the files."""

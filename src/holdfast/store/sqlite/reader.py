@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Curation
@@ -14,7 +11,9 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
+from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
 _RANK = "bm25(0.0, 1.0, 0.4)"
@@ -27,20 +26,8 @@ _FINDABLE = {
 }
 
 
-class SqliteReader:
+class SqliteReader(VectorQuestions):
     """The questions. Built on an open connection, which it does not own."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self._path = path
-
-    def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with translated(self._path):
-            return self._connection.execute(sql, values).fetchall()
-
-    def _one(self, sql: str, *values: object) -> tuple[Any, ...] | None:
-        with translated(self._path):
-            return self._connection.execute(sql, values).fetchone()
 
     def banks(self) -> list[Bank]:
         aliases: dict[str, list[str]] = {}
@@ -64,7 +51,7 @@ class SqliteReader:
         return row[0] if row else None
 
     def sources(self, bank: str | None = None) -> list[Source]:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         found = self._all(f"SELECT {rows.SOURCE} FROM source WHERE {where} ORDER BY path", *values)
         return [rows.source_of(row) for row in found]
 
@@ -77,7 +64,7 @@ class SqliteReader:
         return rows.source_of(row) if row else None
 
     def balance(self, bank: str | None = None) -> Balance:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         counted = self._all(
             "SELECT fate, reason, sum(ledger.lines) FROM ledger JOIN source ON source.id = source "
             f"WHERE {where} GROUP BY fate, reason ORDER BY 3 DESC",
@@ -108,7 +95,7 @@ class SqliteReader:
         )
 
     def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         columns = ", ".join(f"failure.{name}" for name in rows.FAILURE.split(", "))
         found = self._all(
             f"SELECT {columns} FROM failure JOIN source ON source.id = failure.source "
@@ -123,7 +110,7 @@ class SqliteReader:
         return {row[0] for row in found}
 
     def counts(self, bank: str | None = None) -> Counts:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         tables = ("session", "turn", "exchange", "digest", '"commit"')
         numbers = [
             row[0]
@@ -138,7 +125,7 @@ class SqliteReader:
         return Counts(*numbers, *(sizes or (0, 0)))
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         found = self._all(
             f"SELECT {rows.SESSION} FROM session WHERE {where} ORDER BY ended DESC, id LIMIT ?",
             *values,
@@ -186,7 +173,7 @@ class SqliteReader:
         return rows.digest_of(row) if row else None
 
     def find(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Record]:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         found: list[Record] = []
         for kind, (columns, make) in _FINDABLE.items():
             if word in ("", kind):
@@ -203,19 +190,28 @@ class SqliteReader:
         return sorted(found, key=lambda record: record.id != id)[:limit]
 
     def search(
-        self, bank: str | None, terms: Sequence[str], layers: Sequence[str] = (), limit: int = 50
+        self,
+        bank: str | None,
+        terms: Sequence[str],
+        layers: Sequence[str] = (),
+        limit: int = 50,
+        since: str = "",
+        until: str = "",
     ) -> list[Match]:
         match = _expression(bank, terms, layers)
         if not match:
             return []
         columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        span, times = _span(since, until)
+        within = f"AND rowid IN (SELECT rowid FROM passage WHERE {span}) " if times else ""
         found = self._all(
             f"SELECT {columns}, ranked.rank FROM "
             "(SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ? "
-            "ORDER BY rank LIMIT ?) AS ranked "
+            f"{within}ORDER BY rank LIMIT ?) AS ranked "
             "JOIN passage ON passage.rowid = ranked.rowid ORDER BY ranked.rank, passage.rowid",
             match,
             _RANK,
+            *times,
             limit,
         )
         return [Match(rows.passage_of(row[:-1]), -row[-1]) for row in found]
@@ -231,22 +227,40 @@ class SqliteReader:
         return counted
 
     def size(self, bank: str | None, most: int) -> int:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         row = self._one(
             f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE {where} LIMIT ?)", *values, most
         )
         return row[0] if row else 0
 
-    def recent(self, bank: str | None, kind: str, limit: int = 5) -> list[Passage]:
-        where, values = _in_bank(bank)
+    def recent(
+        self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
+    ) -> list[Passage]:
+        where, values = in_bank(bank)
+        span, times = _span(since, until)
         found = self._all(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND kind = ? "
+            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND kind = ? AND {span} "
             "ORDER BY time DESC, id LIMIT ?",
             *values,
             kind,
+            *times,
             limit,
         )
         return [rows.passage_of(row) for row in found]
+
+    def turn_passages(self, bank: str, session: str, places: Sequence[int]) -> list[Passage]:
+        found = self._all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND session = ? AND kind = 'turn' "
+            f"AND seq IN ({', '.join('?' * len(places))}) ORDER BY seq",
+            bank,
+            session,
+            *places,
+        )
+        return [rows.passage_of(row) for row in found]
+
+    def generation(self) -> str:
+        row = self._one("PRAGMA data_version")
+        return f"{row[0] if row else 0}.{self._connection.total_changes}"
 
     def stale_sessions(self, limit: int = 100) -> list[Stale]:
         found = self._all(
@@ -263,13 +277,17 @@ class SqliteReader:
         return [rows.curation_of(row) for row in found]
 
     def last_event(self, bank: str | None = None) -> str:
-        where, values = _in_bank(bank)
+        where, values = in_bank(bank)
         row = self._one(f"SELECT coalesce(max(ended), '') FROM session WHERE {where}", *values)
         return row[0] if row else ""
 
 
-def _in_bank(bank: str | None) -> tuple[str, tuple[str, ...]]:
-    return ("1", ()) if bank is None else ("bank = ?", (bank,))
+def _span(since: str, until: str) -> tuple[str, tuple[str, ...]]:
+    """The condition that keeps to a stretch of time, and its values."""
+    parts = [("time >= ?", since)] * bool(since) + [("time < ?", until)] * bool(until)
+    if not parts:
+        return "1", ()
+    return " AND ".join(["time <> ''", *(p for p, _ in parts)]), tuple(v for _, v in parts)
 
 
 def _text(given: str) -> str:

@@ -47,7 +47,7 @@ DIGEST = (
     "completed, next_steps, topics, exchanges"
 )
 COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
-PASSAGE = "bank, kind, id, session, time, body, context, trust, status"
+PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
 FAILURE = "source, line, offset, reason, excerpt, reader"
 
 
@@ -196,7 +196,8 @@ def passage_row(passage: Passage) -> Row:
     p = passage
     return (
         p.bank, p.kind, p.id, p.session, p.time, p.body, p.context, p.trust.value,
-        p.status.value, f"{bank_word(p.bank)} {layer_word(LAYER_OF[p.kind])}",
+        p.status.value, p.role, p.seq, p.hash,
+        f"{bank_word(p.bank)} {layer_word(LAYER_OF[p.kind])}",
     )  # fmt: skip
 
 

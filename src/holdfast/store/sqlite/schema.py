@@ -206,10 +206,25 @@ CREATE TABLE passage (
     context TEXT NOT NULL,
     trust TEXT NOT NULL,
     status TEXT NOT NULL,
+    role TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
     UNIQUE (bank, kind, id)
 ) STRICT;
-CREATE INDEX passage_session ON passage (bank, session);
+CREATE INDEX passage_session ON passage (bank, session, kind, seq);
+CREATE INDEX passage_hash ON passage (bank, hash);
 CREATE INDEX passage_time ON passage (bank, kind, time);
+
+CREATE TABLE vector (
+    rowid INTEGER PRIMARY KEY AUTOINCREMENT,
+    bank TEXT NOT NULL,
+    model TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    UNIQUE (bank, model, hash, part)
+) STRICT;
+CREATE INDEX vector_number ON vector (bank, model);
 
 CREATE VIRTUAL TABLE fts USING fts5 (
     scope, body, context,

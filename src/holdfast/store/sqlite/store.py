@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,13 +25,14 @@ from holdfast.store.sqlite.connection import (
 from holdfast.store.sqlite.migrate import check_ours, migrate
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
+from holdfast.store.sqlite.vectors import VectorWays
 
 _VARIABLES = 500
 _PASSAGES_HELD = 1_000_000
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader):
+class SqliteStore(SqliteReader, VectorWays):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -63,6 +63,12 @@ class SqliteStore(SqliteReader):
     def close(self) -> None:
         self._connection.close()
 
+    def another(self) -> SqliteStore | None:
+        return SqliteStore(self._path, create=False) if self._path.exists() else None
+
+    def interrupt(self) -> None:
+        self._connection.interrupt()
+
     @contextmanager
     def transaction(self) -> Generator[None]:
         with translated(self._path):
@@ -84,14 +90,6 @@ class SqliteStore(SqliteReader):
         # SQLite rolls back by itself when the disk is full; a second time is an error.
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-
-    def _run(self, sql: str, *values: object) -> sqlite3.Cursor:
-        with translated(self._path):
-            return self._connection.execute(sql, values)
-
-    def _run_many(self, sql: str, values: Iterable[rows.Row]) -> None:
-        with translated(self._path):
-            self._connection.executemany(sql, values)
 
     def add_bank(self, bank: Bank) -> None:
         d = bank.disposition

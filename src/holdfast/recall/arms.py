@@ -1,0 +1,70 @@
+"""The ways to search that need no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.model.query import Layer, Passage
+from holdfast.recall.candidates import Find
+from holdfast.recall.race import Arm, Found
+from holdfast.recall.terms import Terms
+from holdfast.recall.when import When
+from holdfast.store.protocol import Reader
+
+_SUMMING_UP = (Layer.SUMMARIES, Layer.OBSERVATIONS, Layer.RULES)
+_RECENT = 12
+
+
+def direct(bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int) -> Arm:
+    """The words of the question, as they stand."""
+    return Arm("direct_fts", lambda reader: _search(reader, bank, terms.all, layers, pool))
+
+
+def expanded(
+    bank: str | None, terms: Terms, more: Sequence[str], layers: Sequence[Layer], pool: int
+) -> Arm:
+    """The words of the question and others that mean about the same."""
+    every = (*terms.all, *more)
+    return Arm("expanded_fts", lambda reader: _search(reader, bank, every, layers, pool))
+
+
+def summaries(bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int) -> Arm:
+    """Only what sums up: digests, exchanges and what is above them, so that the many turns do
+    not crowd them out."""
+    among = [layer for layer in _SUMMING_UP if not layers or layer in layers]
+    return Arm("summaries", lambda reader: _search(reader, bank, terms.all, among, pool // 3))
+
+
+def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer], pool: int) -> Arm:
+    """What was said in the time that the question names; by words if it has any others."""
+
+    def run(reader: Reader) -> Found:
+        words = () if when.only else terms.all
+        if words:
+            matches = reader.search(bank, words, layers, pool, when.start, when.end)
+            return Found([Find(m.passage, m.score) for m in matches])
+        found = [
+            passage
+            for kind in ("digest", "exchange", "commit")
+            for passage in reader.recent(bank, kind, _RECENT, when.start, when.end)
+        ]
+        return Found(_latest_best(found))
+
+    return Arm("temporal", run)
+
+
+def recent(bank: str | None) -> Arm:
+    """The latest digests, for questions about what one was doing."""
+    return Arm("recent", lambda reader: Found(_latest_best(reader.recent(bank, "digest", _RECENT))))
+
+
+def _latest_best(passages: Sequence[Passage]) -> list[Find]:
+    ordered = sorted(passages, key=lambda p: (p.time, p.kind, p.id), reverse=True)
+    return [Find(passage, 1 / place) for place, passage in enumerate(ordered, start=1)]
+
+
+def _search(
+    reader: Reader, bank: str | None, terms: Sequence[str], layers: Sequence[Layer], pool: int
+) -> Found:
+    matches = reader.search(bank, terms, layers, pool)
+    return Found([Find(match.passage, match.score) for match in matches])

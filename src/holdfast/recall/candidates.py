@@ -1,0 +1,68 @@
+"""A candidate gathers what every arm and every look at it said; the sum is its score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from holdfast.model.query import Passage
+
+Key = tuple[str, str, str]
+
+
+class Find(NamedTuple):
+    """What an arm found, with the arm's own measure of it: greater is better."""
+
+    passage: Passage
+    score: float
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A passage in the running."""
+
+    passage: Passage
+    # By arm: the place it gave, and its score on the scale from 0 to 1.
+    ranks: dict[str, int] = field(default_factory=dict[str, int])
+    scores: dict[str, float] = field(default_factory=dict[str, float])
+    # What moved it besides the arms, as factors and summands by name.
+    notes: dict[str, float] = field(default_factory=dict[str, float])
+    score: float = 0.0
+    covered: float = 0.0
+    alone: float = 0.0
+
+    @property
+    def key(self) -> Key:
+        """What makes it itself."""
+        return key_of(self.passage)
+
+
+def key_of(passage: Passage) -> Key:
+    """Bank, kind and id."""
+    return passage.bank, passage.kind, passage.id
+
+
+class Pool:
+    """The candidates of one recall."""
+
+    def __init__(self) -> None:
+        self._held: dict[Key, Candidate] = {}
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._held.values())
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def meet(self, passage: Passage) -> Candidate:
+        """The candidate of a passage, new or known."""
+        return self._held.setdefault(key_of(passage), Candidate(passage))
+
+    def get(self, key: Key) -> Candidate | None:
+        """A candidate that is known."""
+        return self._held.get(key)
+
+    def ranked(self) -> list[Candidate]:
+        """Best first; equal ones in an order that does not depend on who was found first."""
+        return sorted(self._held.values(), key=lambda c: (-c.score, c.passage.time, c.key))

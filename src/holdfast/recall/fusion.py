@@ -1,0 +1,76 @@
+"""Many rankings become one: by scores on a common scale, or by places (RRF).
+
+Every arm's scores are brought to a scale from 0 to 1, on which 0 is "says nothing of it". An arm
+that did not find a passage gives it nothing. Then a turn takes a little from its neighbours,
+because an answer often stands beside the words that were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from holdfast.recall.candidates import Candidate, Find, Pool
+
+# What each kind of evidence counts. Words, what words mean, and what words mean one by one: no
+# set of questions is served best by these, and every set is served well.
+WEIGHTS: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
+# Words alone, where no model looks.
+WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
+RRF_K = 60
+NEIGHBOUR = 0.15
+_EXPANDED = 0.8
+
+
+def admit(pool: Pool, arm: str, finds: Sequence[Find], lowest: float = 0.0) -> None:
+    """Take an arm's finds into the pool, its scores brought to the scale; `lowest` is what the
+    arm would give to something that has nothing to do with the question."""
+    highest = max((find.score for find in finds), default=0.0)
+    span = highest - lowest
+    for place, find in enumerate(finds, start=1):
+        candidate = pool.meet(find.passage)
+        scaled = (find.score - lowest) / span if span > 0 else 1.0
+        known = candidate.scores.get(arm)
+        candidate.scores[arm] = max(0.0, scaled) if known is None else max(known, scaled)
+        candidate.ranks.setdefault(arm, place)
+
+
+def kinds_of_evidence(candidate: Candidate) -> dict[str, float]:
+    """An arm's score counts once for the kind of evidence that it is."""
+    s = candidate.scores
+    words = max(
+        s.get("direct_fts", 0.0), _EXPANDED * s.get("expanded_fts", 0.0), s.get("summaries", 0.0)
+    )
+    return {"words": words, "meaning": s.get("semantic", 0.0), "soft": s.get("soft", 0.0)}
+
+
+def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> None:
+    """The weighted sum of the evidence."""
+    for candidate in candidates:
+        evidence = kinds_of_evidence(candidate)
+        candidate.score = sum(weights.get(kind, 0.0) * evidence[kind] for kind in evidence)
+
+
+def by_places(candidates: Sequence[Candidate]) -> None:
+    """Reciprocal rank fusion, scaled so that first place in every arm is 1."""
+    arms = {arm for candidate in candidates for arm in candidate.ranks}
+    best = len(arms) / (RRF_K + 1) or 1.0
+    for candidate in candidates:
+        candidate.score = sum(1 / (RRF_K + place) for place in candidate.ranks.values()) / best
+
+
+def smooth(pool: Pool, share: float = NEIGHBOUR) -> None:
+    """Add a share of the score of the turns just before and after in the session."""
+    own = {
+        (c.passage.bank, c.passage.session, c.passage.seq): c.score
+        for c in pool
+        if c.passage.kind == "turn"
+    }
+    for candidate in pool:
+        p = candidate.passage
+        if p.kind != "turn":
+            continue
+        beside = [own.get((p.bank, p.session, p.seq + step), 0.0) for step in (-1, 1)]
+        if any(beside):
+            gained = share * sum(beside)
+            candidate.notes["neighbours"] = round(gained, 4)
+            candidate.score += gained

@@ -1,0 +1,61 @@
+"""A candidate as the world sees it: with its place on disk and the reasons for its rank."""
+
+from __future__ import annotations
+
+from holdfast.model.query import LAYER_OF, Hit, Passage, Place
+from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.uris import uri
+from holdfast.recall.candidates import Candidate
+from holdfast.store.protocol import Reader
+
+
+def hit(reader: Reader, candidate: Candidate) -> Hit:
+    """The hit that a candidate is."""
+    passage = candidate.passage
+    session = reader.session(passage.bank, passage.session) if passage.session else None
+    return Hit(
+        uri=uri(passage.kind, passage.id),
+        kind=passage.kind,
+        layer=LAYER_OF[passage.kind],
+        score=round(candidate.score, 4),
+        text=passage.body,
+        time=passage.time,
+        session=session.host if session else passage.session,
+        bank=passage.bank,
+        source=place_of(reader, passage),
+        status=passage.status,
+        trust=passage.trust,
+        why=_why(candidate),
+    )
+
+
+def _why(candidate: Candidate) -> dict[str, float]:
+    """Each arm's place, then each kind of evidence, then what moved it."""
+    why: dict[str, float] = dict(candidate.ranks)
+    why |= {f"{arm}_score": round(value, 4) for arm, value in candidate.scores.items()}
+    why |= {"coverage": round(candidate.covered, 3), "coverage_alone": round(candidate.alone, 3)}
+    return why | candidate.notes
+
+
+def place_of(reader: Reader, passage: Passage) -> Place:
+    """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
+    if passage.kind == "commit":
+        return Place(id=passage.id)
+    turn = first_turn(reader, passage)
+    if turn is None:
+        return Place()
+    source = reader.source(turn.origin.source)
+    return Place(source.path if source else "", turn.origin.line, turn.origin.ref)
+
+
+def first_turn(reader: Reader, passage: Passage) -> Turn | None:
+    """The turn that a passage is, or starts with."""
+    found = reader.find(passage.bank, passage.kind, passage.id, limit=1)
+    record = found[0] if found else None
+    if isinstance(record, Turn):
+        return record
+    first = record.first_seq if isinstance(record, Exchange) else 1
+    if not isinstance(record, Exchange | Digest):
+        return None
+    turns = reader.turns(record.bank, record.session, first, first)
+    return turns[0] if turns else None

@@ -1,0 +1,39 @@
+"""What a model adds to recall, as the engine sees it. Behind it lie NumPy and ONNX, which take
+longer to load than a search by words takes in all, so nothing here imports them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from holdfast.model.query import Passage
+from holdfast.recall.candidates import Key
+from holdfast.recall.race import Found
+from holdfast.store.protocol import Reader
+
+
+class Meaning(Protocol):
+    """Looks at meaning instead of spelling."""
+
+    @property
+    def has_reranker(self) -> bool:
+        """Whether a cross-encoder is there to be asked."""
+        ...
+
+    def nearest(self, reader: Reader, bank: str | None, query: str, limit: int) -> Found:
+        """The passages whose meaning is nearest to a query's."""
+        ...
+
+    def similarities(
+        self, reader: Reader, query: str, passages: Sequence[Passage]
+    ) -> dict[Key, float]:
+        """How near some passages are, on the same scale; those without a vector are left out."""
+        ...
+
+    def soft(self, weight: Mapping[str, float], texts: Sequence[str]) -> list[float]:
+        """How well texts cover weighted words if near words count for part: 0 to 1."""
+        ...
+
+    def rerank(self, query: str, texts: Sequence[str], deadline: float) -> list[float] | None:
+        """A cross-encoder's scores, or None if there is none or time ran out."""
+        ...

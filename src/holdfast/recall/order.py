@@ -1,0 +1,111 @@
+"""What moves a candidate besides the arms: whose words it is, when it was said, what it repeats,
+what it amends. Each is noted, so that a ranking can be explained."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.language import STOPWORDS, decides, sentences, stem, words
+from holdfast.model.trust import Status
+from holdfast.recall.candidates import Candidate
+from holdfast.recall.when import When
+
+_OF_ME = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
+_OF_YOU = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
+_NOT_THE_SPEAKER = 0.7
+# A tool call names its words without saying anything about them.
+_TOOL = 0.85
+_OUT_OF_TIME = 0.5
+_IN_RECENT = 1.5
+_AUTHORITY = 0.03
+_CLOSE = 0.85
+_SAME_MATTER = 0.3
+_LOOKED_AT = 20
+
+
+def weigh_in(candidate: Candidate, question: str, when: When | None, recent: bool) -> None:
+    """Apply the factors that a candidate earns by itself."""
+    p = candidate.passage
+    factors: dict[str, float] = {}
+    if p.role == "tool":
+        factors["tool"] = _TOOL
+    elif p.role and _speaks_for_another(p.role, question):
+        factors["speaker"] = _NOT_THE_SPEAKER
+    if when is not None and not when.holds(p.time):
+        factors["time"] = _OUT_OF_TIME
+    if recent and "recent" in candidate.ranks:
+        factors["recent"] = 1.0
+        candidate.score = max(candidate.score, _IN_RECENT / candidate.ranks["recent"] ** 0.5)
+    if when is not None and when.only and "temporal" in candidate.ranks:
+        candidate.score = max(candidate.score, 1.0 / candidate.ranks["temporal"] ** 0.5)
+    for value in factors.values():
+        candidate.score *= value
+    candidate.notes.update(factors)
+
+
+def _speaks_for_another(role: str, question: str) -> bool:
+    """A question about what I did is answered in my words, one about your advice in yours."""
+    if _OF_ME.search(question):
+        return role == "assistant"
+    return role == "user" and bool(_OF_YOU.search(question))
+
+
+def distinct(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Without what says the same as one above it, word for word."""
+    seen: set[str] = set()
+    kept: list[Candidate] = []
+    for candidate in ranked:
+        said = candidate.passage.body[:500]
+        if said not in seen:
+            seen.add(said)
+            kept.append(candidate)
+    return kept
+
+
+def settle(ranked: list[Candidate]) -> list[Candidate]:
+    """Break near ties: by authority first, then the later of two decisions on one matter."""
+    for candidate in ranked:
+        authority = _authority(candidate)
+        if authority:
+            candidate.notes["authority"] = authority
+            candidate.score *= 1 + authority
+    ranked = sorted(ranked, key=lambda c: (-c.score, c.passage.time, c.key))
+    return _later_first(ranked)
+
+
+def _authority(candidate: Candidate) -> float:
+    """Rules before permanent facts before the rest; too little to bury a much better match."""
+    if candidate.passage.kind == "rule":
+        return 2 * _AUTHORITY
+    permanent = candidate.passage.kind == "fact" or candidate.passage.status is Status.ENDORSED
+    return _AUTHORITY if permanent else 0.0
+
+
+def _later_first(ranked: list[Candidate]) -> list[Candidate]:
+    """Where two records decide the same matter, the later stands above the one it amends."""
+    head = ranked[:_LOOKED_AT]
+    deciding = [(c, _matter(c)) for c in head if c.passage.time and _decides(c)]
+    for later, its in deciding:
+        for earlier, other in deciding:
+            amends = (
+                later.passage.time > earlier.passage.time
+                and later.passage.session != earlier.passage.session
+                and _CLOSE * earlier.score <= later.score < earlier.score
+                and len(its & other) >= _SAME_MATTER * min(len(its), len(other))
+            )
+            if amends:
+                later.notes["amends"] = round(earlier.score - later.score, 4)
+                later.score = earlier.score
+                head.remove(later)
+                head.insert(head.index(earlier), later)
+    return head + ranked[_LOOKED_AT:]
+
+
+def _decides(candidate: Candidate) -> bool:
+    return any(decides(sentence) for sentence in sentences(candidate.passage.body[:4000]))
+
+
+def _matter(candidate: Candidate) -> set[str]:
+    said = words(candidate.passage.body[:2000])
+    return {stem(word) for word in said if word not in STOPWORDS}

@@ -1,0 +1,58 @@
+"""What a recall may spend and how it goes about it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from holdfast.model.query import Layer
+
+
+class Budget(StrEnum):
+    """How much a recall may cost and bring back."""
+
+    LOW = "low"
+    MID = "mid"
+    HIGH = "high"
+
+
+class Fusion(StrEnum):
+    """How the arms' finds become one ranking."""
+
+    SCORES = "scores"
+    RRF = "rrf"
+
+
+class Means(NamedTuple):
+    """What a budget buys: tokens of results, candidates per arm, how many of the best are
+    looked at closely, how many of them by a cross-encoder, and steps through the graph."""
+
+    tokens: int
+    pool: int
+    close: int
+    rerank: int
+    hops: int
+
+
+MEANS = {
+    Budget.LOW: Means(2048, 80, 0, 0, 0),
+    Budget.MID: Means(4096, 150, 60, 20, 1),
+    Budget.HIGH: Means(8192, 300, 100, 50, 2),
+}
+
+
+class Plan(NamedTuple):
+    """The options of one recall."""
+
+    layers: tuple[Layer, ...] = ()
+    limit: int = 10
+    budget: Budget = Budget.MID
+    fusion: Fusion = Fusion.SCORES
+    expansion: str = "full"
+    tokens: int = 0
+
+    @property
+    def means(self) -> Means:
+        """What the budget buys; `tokens` may ask for another size of results."""
+        means = MEANS[self.budget]
+        return means._replace(tokens=self.tokens) if self.tokens else means

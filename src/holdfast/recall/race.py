@@ -1,0 +1,111 @@
+"""Arms run side by side, each with its own reader and its own time limit.
+
+An arm that fails or is too slow is named in the result; the others' finds stand.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+from holdfast.errors import HoldfastError
+from holdfast.model.query import Strategy
+from holdfast.recall.candidates import Find
+from holdfast.store.protocol import Reader, Store
+
+LIMIT_S = 5.0
+
+
+class Found(NamedTuple):
+    """What an arm brings home; `lowest` is its score for what has nothing to do with it."""
+
+    finds: Sequence[Find]
+    lowest: float = 0.0
+
+
+class Arm(NamedTuple):
+    """One way to search. A reader is handed to it, for it runs in a thread of its own."""
+
+    name: str
+    run: Callable[[Reader], Found]
+
+
+class Finish(NamedTuple):
+    """How an arm came in."""
+
+    strategy: Strategy
+    found: Found
+
+
+_NOTHING = Found(())
+
+
+def race(store: Store, arms: Sequence[Arm], limit_s: float = LIMIT_S) -> list[Finish]:
+    """Run the arms at once and wait for each up to the limit. One arm, or a store that cannot
+    be opened twice, needs no threads."""
+    if len(arms) < 2:
+        return [_run(arm, store) for arm in arms]
+    lanes = [_Lane(arm, store) for arm in arms]
+    for lane in lanes[1:]:
+        lane.start()
+    lanes[0].run_here(store)
+    started = perf_counter()
+    return [lane.finish(max(0.0, limit_s - (perf_counter() - started))) for lane in lanes]
+
+
+class _Lane:
+    def __init__(self, arm: Arm, store: Store) -> None:
+        self._arm = arm
+        self._store = store
+        self._own: Store | None = None
+        self._finish: Finish | None = None
+        self._thread = threading.Thread(target=self._go, name=arm.name, daemon=True)
+        self._started = perf_counter()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def run_here(self, store: Store) -> None:
+        self._finish = _run(self._arm, store)
+
+    def _go(self) -> None:
+        try:
+            self._own = self._store.another()
+        except HoldfastError as error:
+            self._finish = _failed(self._arm, self._started, str(error))
+            return
+        if self._own is None:
+            return  # nothing is stored yet, so there is nothing to find
+        try:
+            self._finish = _run(self._arm, self._own)
+        finally:
+            self._own.close()
+
+    def finish(self, patience: float) -> Finish:
+        if self._thread.ident is not None:
+            self._thread.join(patience)
+        if self._finish is not None:
+            return self._finish
+        late = self._thread.is_alive()
+        if late and self._own is not None:
+            self._own.interrupt()
+        ms = round((perf_counter() - self._started) * 1000, 2)
+        why = "" if late or self._own is None else "it broke off"
+        return Finish(Strategy(self._arm.name, ms, 0, late, why), _NOTHING)
+
+
+def _run(arm: Arm, reader: Reader) -> Finish:
+    started = perf_counter()
+    try:
+        found = arm.run(reader)
+    except HoldfastError as error:
+        return _failed(arm, started, error.message)
+    ms = round((perf_counter() - started) * 1000, 2)
+    return Finish(Strategy(arm.name, ms, len(found.finds)), found)
+
+
+def _failed(arm: Arm, started: float, why: str) -> Finish:
+    ms = round((perf_counter() - started) * 1000, 2)
+    return Finish(Strategy(arm.name, ms, 0, problem=why), _NOTHING)

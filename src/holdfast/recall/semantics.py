@@ -1,0 +1,180 @@
+"""Meaning by models: a vector per passage, a vector per piece of a word, a cross-encoder.
+
+The only module of recall that needs NumPy; it is loaded when a question needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from holdfast.model.query import Passage
+from holdfast.recall.candidates import Find, Key, key_of
+from holdfast.recall.matrix import Matrix
+from holdfast.recall.race import Found
+from holdfast.store.protocol import Reader
+
+Floats = npt.NDArray[np.float32]
+
+# Two pieces of words less alike than this have nothing to do with each other.
+NEAR = 0.35
+_PIECES = 400
+_REMEMBERED = 32
+
+
+class Embedder(Protocol):
+    """As much of an embedder as a question needs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> Floats: ...
+
+
+class Pieces(Protocol):
+    """As much of a tokenizer as soft matching needs."""
+
+    def pieces(self, text: str, limit: int | None = None) -> list[int]: ...
+
+
+class PieceVectors(Protocol):
+    """The vectors of pieces."""
+
+    def vectors(self, ids: Sequence[int]) -> Floats: ...
+
+
+class Reranker(Protocol):
+    """As much of a cross-encoder as a question needs."""
+
+    def score(
+        self, query: str, texts: Sequence[str], deadline: float | None = None
+    ) -> list[float] | None: ...
+
+
+class Parts(NamedTuple):
+    """The models that there are."""
+
+    embedder: Embedder | None
+    tokenizer: Pieces | None
+    pieces: PieceVectors | None
+    reranker: Reranker | None
+
+
+class Semantics:
+    """Answers what `recall.meaning.Meaning` asks."""
+
+    def __init__(self, folder: Path, parts: Parts) -> None:
+        self._folder = folder
+        self._parts = parts
+        self._matrices: dict[str, Matrix] = {}
+        self._queries: dict[str, Floats] = {}
+        self._spans: dict[str, tuple[float, float]] = {}
+
+    @property
+    def has_reranker(self) -> bool:
+        return self._parts.reranker is not None
+
+    def nearest(self, reader: Reader, bank: str | None, query: str, limit: int) -> Found:
+        embedder = self._parts.embedder
+        if embedder is None:
+            return Found(())
+        vector = self._vector(embedder, query)
+        finds: list[Find] = []
+        lowest = 0.0
+        banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+        for one in banks:
+            scanned = self._matrix(embedder, one).scan(reader, vector, limit)
+            if not scanned.best:
+                continue
+            lowest = min(lowest, scanned.lowest) if finds else scanned.lowest
+            scores = dict(scanned.best)
+            found = reader.passages_of(one, embedder.name, [number for number, _ in scanned.best])
+            finds += [Find(passage, scores[number]) for number, passage in found]
+        finds = _best_part(finds)[:limit]
+        self._spans[query] = (lowest, finds[0].score if finds else 1.0)
+        return Found(finds, lowest)
+
+    def similarities(
+        self, reader: Reader, query: str, passages: Sequence[Passage]
+    ) -> dict[Key, float]:
+        embedder = self._parts.embedder
+        if embedder is None or query not in self._spans:
+            return {}
+        vector = self._vector(embedder, query)
+        lowest, highest = self._spans[query]
+        span = max(highest - lowest, 1e-6)
+        found: dict[Key, float] = {}
+        for bank in {passage.bank for passage in passages}:
+            ours = [passage for passage in passages if passage.bank == bank and passage.hash]
+            hashes = list({passage.hash for passage in ours})
+            best: dict[str, float] = {}
+            for stored in reader.vectors_of(bank, embedder.name, hashes):
+                if len(stored.data) == embedder.dimension * 4:
+                    score = float(np.frombuffer(stored.data, np.float32) @ vector)
+                    best[stored.hash] = max(score, best.get(stored.hash, -1.0))
+            for passage in ours:
+                if passage.hash in best:
+                    scaled = (best[passage.hash] - lowest) / span
+                    found[key_of(passage)] = min(1.0, max(0.0, scaled))
+        return found
+
+    def soft(self, weight: Mapping[str, float], texts: Sequence[str]) -> list[float]:
+        tokenizer, vectors = self._parts.tokenizer, self._parts.pieces
+        asked = {} if tokenizer is None else _weighed_pieces(weight, tokenizer)
+        if tokenizer is None or vectors is None or not asked or not texts:
+            return [0.0] * len(texts)
+        held = [sorted(set(tokenizer.pieces(text, _PIECES))) or [0] for text in texts]
+        distinct = sorted({piece for pieces in held for piece in pieces})
+        place = {piece: n for n, piece in enumerate(distinct)}
+        alike = vectors.vectors(list(asked)) @ vectors.vectors(distinct).T
+        alike[alike < NEAR] = 0.0
+        weights = np.array(list(asked.values()), np.float32)
+        total = float(weights.sum()) or 1.0
+        return [
+            float((alike[:, [place[piece] for piece in pieces]].max(axis=1) * weights).sum())
+            / total
+            for pieces in held
+        ]
+
+    def rerank(self, query: str, texts: Sequence[str], deadline: float) -> list[float] | None:
+        reranker = self._parts.reranker
+        return reranker.score(query, texts, deadline) if reranker is not None else None
+
+    def _vector(self, embedder: Embedder, query: str) -> Floats:
+        known = self._queries.get(query)
+        if known is None:
+            if len(self._queries) >= _REMEMBERED:
+                self._queries.clear()
+                self._spans.clear()
+            known = self._queries[query] = embedder.embed([query])[0]
+        return known
+
+    def _matrix(self, embedder: Embedder, bank: str) -> Matrix:
+        if bank not in self._matrices:
+            self._matrices[bank] = Matrix(self._folder, bank, embedder.name, embedder.dimension)
+        return self._matrices[bank]
+
+
+def _best_part(finds: Sequence[Find]) -> list[Find]:
+    """A passage of several parts stands where its best part stands."""
+    best: dict[Key, Find] = {}
+    for find in finds:
+        key = key_of(find.passage)
+        if key not in best or find.score > best[key].score:
+            best[key] = find
+    return sorted(best.values(), key=lambda find: (-find.score, key_of(find.passage)))
+
+
+def _weighed_pieces(weight: Mapping[str, float], tokenizer: Pieces) -> dict[int, float]:
+    pieces: dict[int, float] = {}
+    for word, value in weight.items():
+        for piece in tokenizer.pieces(word, 8):
+            pieces[piece] = max(value, pieces.get(piece, 0.0))
+    return pieces

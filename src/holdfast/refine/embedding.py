@@ -1,0 +1,104 @@
+"""Vectors for passages that have none yet. The work list is derived from what is stored, so it
+can be stopped anywhere, run by anyone, and run again; a new model simply finds all of it undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import NamedTuple
+
+from holdfast.inference.embedder import Embedder
+from holdfast.model.query import Passage
+from holdfast.store.protocol import Reader, Writer
+
+# What is short and says most comes first.
+EAGER = ("digest", "exchange", "commit")
+LATER = ("turn",)
+PART = 1200
+PARTS = 12
+_ALONE = 400
+_CONTEXT = 400
+_LISTED = 2000
+_AT_ONCE = 64
+_BREAK = re.compile(r"\n+|(?<=[.!?])\s+")
+
+
+class _Unit(NamedTuple):
+    bank: str
+    hash: str
+    part: int
+    texts: tuple[str, ...]
+
+
+def waiting(reader: Reader, model: str, kinds: Sequence[str] = (*EAGER, *LATER)) -> int:
+    """How many passages wait for a vector."""
+    return reader.count_unembedded(model, kinds)
+
+
+def embed_waiting(
+    writer: Writer,
+    embedder: Embedder,
+    kinds: Sequence[str] = (*EAGER, *LATER),
+    seconds: float | None = None,
+    tick: Callable[[int], None] = lambda done: None,
+) -> int:
+    """Embed what waits, for at most `seconds`; returns how many passages got their vectors."""
+    until = None if seconds is None else monotonic() + seconds
+    done = 0
+    for kind in kinds:
+        while listed := writer.unembedded(embedder.name, (kind,), _LISTED):
+            for start in range(0, len(listed), _AT_ONCE):
+                if until is not None and monotonic() > until:
+                    return done
+                batch = listed[start : start + _AT_ONCE]
+                _embed(writer, embedder, batch)
+                done += len(batch)
+                tick(done)
+    return done
+
+
+def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage]) -> None:
+    distinct = {(p.bank, p.hash): p for p in passages}
+    units = [unit for passage in distinct.values() for unit in _units(passage)]
+    vectors = embedder.embed([text for unit in units for text in unit.texts])
+    at = 0
+    rows: dict[str, list[tuple[str, int, bytes]]] = {}
+    for unit in units:
+        # The product with a mean of vectors is the mean of the products with each.
+        mean = vectors[at : at + len(unit.texts)].mean(axis=0)
+        at += len(unit.texts)
+        rows.setdefault(unit.bank, []).append((unit.hash, unit.part, mean.tobytes()))
+    with writer.transaction():
+        for bank, own in rows.items():
+            writer.put_vectors(bank, embedder.name, own)
+
+
+def _units(passage: Passage) -> Iterator[_Unit]:
+    parts = parts_of(passage.body)
+    for number, part in enumerate(parts):
+        texts: tuple[str, ...] = (part,)
+        if passage.kind == "turn" and len(parts) == 1 and len(part) <= _ALONE:
+            # A short turn says little without the one before it.
+            texts = (part, f"{passage.context[:_CONTEXT]} {part}")
+        yield _Unit(passage.bank, passage.hash, number, texts)
+
+
+def parts_of(text: str) -> list[str]:
+    """A text in parts that a model can take in whole, cut between lines or sentences."""
+    if len(text) <= PART:
+        return [text]
+    parts: list[str] = []
+    held = ""
+    for sentence in _BREAK.split(text):
+        while len(held) + len(sentence) + 1 > PART:
+            if held:
+                parts.append(held)
+                held = ""
+            else:
+                parts.append(sentence[:PART])
+                sentence = sentence[PART:]
+        held = f"{held} {sentence}" if held else sentence
+    parts.append(held)
+    return [part for part in parts if part.strip()][:PARTS] or [text[:PART]]

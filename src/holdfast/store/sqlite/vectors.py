@@ -1,0 +1,125 @@
+"""Vectors of passages. They are kept under the hash of what was embedded, so that a passage
+that is derived again, or says what another says, needs no second embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from holdfast.model.query import Passage
+from holdfast.store.protocol import StoredVector, VectorSpan
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import Asking, in_bank
+
+_VARIABLES = 500
+
+
+class VectorQuestions(Asking):
+    """What can be asked of vectors."""
+
+    def vector_span(self, bank: str, model: str) -> VectorSpan:
+        row = self._one(
+            "SELECT count(*), coalesce(min(rowid), 0), coalesce(max(rowid), 0) FROM vector "
+            "WHERE bank = ? AND model = ?",
+            bank,
+            model,
+        )
+        return VectorSpan(*(row or (0, 0, 0)))
+
+    def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
+        found = self._all(
+            "SELECT rowid, hash, part, data FROM vector "
+            "WHERE bank = ? AND model = ? AND rowid > ? ORDER BY rowid LIMIT ?",
+            bank,
+            model,
+            number,
+            limit,
+        )
+        return [StoredVector(*row) for row in found]
+
+    def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
+        found: list[StoredVector] = []
+        for start in range(0, len(hashes), _VARIABLES):
+            some = hashes[start : start + _VARIABLES]
+            found += [
+                StoredVector(*row)
+                for row in self._all(
+                    "SELECT rowid, hash, part, data FROM vector WHERE bank = ? AND model = ? "
+                    f"AND hash IN ({', '.join('?' * len(some))})",
+                    bank,
+                    model,
+                    *some,
+                )
+            ]
+        return found
+
+    def passages_of(
+        self, bank: str, model: str, numbers: Sequence[int]
+    ) -> list[tuple[int, Passage]]:
+        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        found: list[tuple[int, Passage]] = []
+        for start in range(0, len(numbers), _VARIABLES):
+            some = numbers[start : start + _VARIABLES]
+            found += [
+                (row[0], rows.passage_of(row[1:]))
+                for row in self._all(
+                    f"SELECT vector.rowid, {columns} FROM vector JOIN passage "
+                    "ON passage.bank = vector.bank AND passage.hash = vector.hash "
+                    "WHERE vector.bank = ? AND vector.model = ? "
+                    f"AND vector.rowid IN ({', '.join('?' * len(some))})",
+                    bank,
+                    model,
+                    *some,
+                )
+            ]
+        return found
+
+    def unembedded(
+        self, model: str, kinds: Sequence[str] = (), limit: int = 100, bank: str | None = None
+    ) -> list[Passage]:
+        where, values = in_bank(bank)
+        waits, more = _waits(model, kinds)
+        found = self._all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND {waits} "
+            "ORDER BY rowid DESC LIMIT ?",
+            *values,
+            *more,
+            limit,
+        )
+        return [rows.passage_of(row) for row in found]
+
+    def count_unembedded(self, model: str, kinds: Sequence[str] = ()) -> int:
+        waits, values = _waits(model, kinds)
+        row = self._one(f"SELECT count(*) FROM passage WHERE {waits}", *values)
+        return row[0] if row else 0
+
+    def vector_models(self) -> list[tuple[str, int]]:
+        found = self._all("SELECT model, count(*) FROM vector GROUP BY model ORDER BY model")
+        return [(model, count) for model, count in found]
+
+
+def _waits(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The condition that a passage is to be embedded and has not been."""
+    among = f"kind IN ({', '.join('?' * len(kinds))}) AND " if kinds else ""
+    missing = (
+        "NOT EXISTS (SELECT 1 FROM vector WHERE vector.bank = passage.bank "
+        "AND vector.model = ? AND vector.hash = passage.hash)"
+    )
+    return f"{among}hash <> '' AND {missing}", (*kinds, model)
+
+
+class VectorWays(Asking):
+    """The ways in for vectors."""
+
+    def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
+        self._run_many(
+            "INSERT OR IGNORE INTO vector (bank, model, hash, part, data) VALUES (?, ?, ?, ?, ?)",
+            [(bank, model, hash, part, data) for hash, part, data in vectors],
+        )
+
+    def prune_vectors(self, keep: str) -> int:
+        other = self._run("DELETE FROM vector WHERE model <> ?", keep).rowcount
+        orphans = self._run(
+            "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
+            "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
+        ).rowcount
+        return other + orphans
