@@ -2,7 +2,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.language import STOPWORDS, cut, headings, plain, sentences, squeeze, stem, words
+from holdfast.language import (
+    STOPWORDS,
+    cut,
+    headings,
+    humps,
+    names,
+    plain,
+    sentences,
+    squeeze,
+    stem,
+    words,
+)
 
 MARKDOWN = """# Title
 
@@ -169,3 +180,21 @@ def test_words_of_the_words_are_the_words(text: str) -> None:
 def test_stopwords_are_in_lower_case() -> None:
     assert all(word == word.lower() for word in STOPWORDS)
     assert "the" in STOPWORDS and "cache" not in STOPWORDS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("why does parseHTTPRequest fail", ["parseHTTPRequest"]),
+        ("see src/ui/rest.js:42 and Module::method", ["src/ui/rest.js:42", "Module::method"]),
+        ("no names here, only words.", []),
+        ("a_b " * 3 + "x" * 200 + "_y", ["a_b"]),
+    ],
+)
+def test_names_of_code_are_found_in_prose(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+def test_a_name_falls_into_its_humps() -> None:
+    assert humps("XMLHttpRequest2") == ["XML", "Http", "Request", "2"]
+    assert humps("parse_http-request") == ["parse", "http", "request"]

@@ -142,6 +142,24 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
+_TOKEN = re.compile(r"[\w@][\w@./:-]*[\w@]")
+_NAME = re.compile(r"\w(?:::|[./:_-])\w|[a-z0-9][A-Z]")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LONGEST_NAME = 120
+
+
+def names(text: str, most: int = 8) -> list[str]:
+    """The first names of code in a text: paths, `snake_case`, `camelCase`, `Module::method`."""
+    tokens = (token for token in _TOKEN.findall(text) if len(token) <= _LONGEST_NAME)
+    return [token for token in dict.fromkeys(tokens) if _NAME.search(token)][:most]
+
+
+def humps(name: str) -> list[str]:
+    """The parts of a name of code as they are spelled: `parseHTTPRequest` is parse, HTTP,
+    Request; whatever is neither letter nor digit parts as well."""
+    return _HUMPS.findall(name)
+
+
 def stem(word: str) -> str:
     """A word without its ending, roughly: enough to hold `caching`, `cached` and `cache` equal."""
     word = _FAMILIES.get(word, (word,))[0]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.model.query import Recalled, Strategy
 from holdfast.recall import arms, hits, order, packing
 from holdfast.recall.candidates import Candidate, Pool
-from holdfast.recall.expansion import Expansion, expand
+from holdfast.recall.expansion import Expansion, expand, whole_names
 from holdfast.recall.fusion import WEIGHTS, WORDS_ONLY, admit, by_places, by_scores, smooth
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Fusion, Plan
@@ -115,6 +115,8 @@ def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Q
     """What a question asks for, by which words, and of which time."""
     when = read_when(text, datetime.fromisoformat(now()), lambda name: _landmark(store, bank, name))
     terms = read_terms(when.rest if when is not None and when.rest.strip() else text)
+    phrases = tuple(dict.fromkeys((*terms.phrases, *whole_names(text))))
+    terms = terms._replace(phrases=phrases)
     weight = weigh(store, bank, terms.words)
     spelled = {word: weight.by_word[word] for word in terms.words}
     return Query(text, terms, weight.by_stem, spelled, when, about_recent(text))

@@ -3,21 +3,16 @@ quotes, operators, emoji and a hundred kilobytes of text are all safe."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, forms, stem, words
+from holdfast.language import STOPWORDS, forms, humps, names, stem, words
 
 MOST_TERMS = 32
 _LONG = 120_000
-_TOKEN = re.compile(r"[\w@][\w@./:-]*[\w@]")
-_NAME = re.compile(r"\w[./:_-]\w|[a-z0-9][A-Z]")
-_MOST_LETTERS = 120
-_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 # Words that a question is made of, and that its answer need not contain.
-_ASKING = frozenset(
+ASKING = frozenset(
     "what when where which who whom whose why how did do does was were is are tell show find "
     "remember recall know about explain describe list give happened said told discuss discussed "
     "decide decided decision question answer last time ever long many much".split()
@@ -41,11 +36,10 @@ class Terms(NamedTuple):
 def read_terms(query: str) -> Terms:
     """The terms of a query, at most `MOST_TERMS` words."""
     text = query[:_LONG].encode("utf-8", "ignore").decode("utf-8")
-    tokens = [token for token in _TOKEN.findall(text) if len(token) <= _MOST_LETTERS]
-    names = [token for token in dict.fromkeys(tokens) if _NAME.search(token)][:8]
-    humps = [part.lower() for name in names for part in _HUMPS.findall(name) if len(part) > 1]
-    said = words(text) + humps
-    telling = [w for w in said if w not in STOPWORDS and w not in _ASKING]
+    named = names(text)
+    parts = [part.lower() for name in named for part in humps(name) if len(part) > 1]
+    said = words(text) + parts
+    telling = [w for w in said if w not in STOPWORDS and w not in ASKING]
     telling = telling or [w for w in said if w not in STOPWORDS] or said
     counted: Counter[str] = Counter()
     spelled: dict[str, str] = {}
@@ -56,5 +50,5 @@ def read_terms(query: str) -> Terms:
         # A pasted text: what it repeats, and its long words, are what it is about.
         best = sorted(counted, key=lambda s: (-counted[s] * len(spelled[s]), s))[:MOST_TERMS]
         spelled = {key: spelled[key] for key in best}
-    phrases = tuple(name for name in names if not name.isalnum())
+    phrases = tuple(name for name in named if not name.isalnum())
     return Terms(tuple(spelled.values()), phrases)

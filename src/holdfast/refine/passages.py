@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from holdfast.language import cut
+from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
@@ -14,7 +14,6 @@ from holdfast.model.team import Commit
 CONTEXT_LIMIT = 300
 _WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
 _HUMP = re.compile(r"[a-z0-9][A-Z]")
-_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 class TurnPassages:
@@ -131,4 +130,4 @@ def date_words(time: str) -> str:
 def parts_of_names(text: str) -> str:
     """`parseHttpRequest` also as its parts, which the index would not see."""
     names = dict.fromkeys(word for word in _WORD.findall(text[:5000]) if _HUMP.search(word))
-    return " ".join(" ".join(_HUMPS.findall(name)) for name in list(names)[:40])
+    return " ".join(" ".join(humps(name)) for name in list(names)[:40])

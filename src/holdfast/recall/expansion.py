@@ -1,0 +1,348 @@
+"""Other words for a question: what software people abbreviate and what they call by two names.
+
+Picked by hand and conservative: a wrong synonym finds the wrong thing, a missing one only
+leaves the question as it was. Names of code are told apart from words here too, since they
+should also be looked for whole. Nothing here knows what is stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cache
+from itertools import chain, zip_longest
+
+from holdfast.language import humps, names, stem
+from holdfast.language import words as words_of
+
+MOST_ADDED = 24
+MOST_NAMES = 8
+LONGEST_NAME = 120
+_LONG = 20_000
+
+
+class Expansion(StrEnum):
+    """How far a question is widened: not at all, by abbreviations, or by synonyms too."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    FULL = "full"
+
+
+# One abbreviation a line, with what it stands for; read both ways.
+_SHORT = """
+a11y: accessibility
+admin: administrator
+app: application
+arch: architecture
+arg: argument
+async: asynchronous
+attr: attribute
+auth: authentication
+authn: authentication
+authz: authorization
+bool: boolean
+cd: continuous delivery, continuous deployment
+char: character
+ci: continuous integration
+cli: command line
+cmd: command
+col: column
+config: configuration
+cpu: processor
+ctx: context
+db: database
+deps: dependencies
+dev: development
+dir: directory
+doc: documentation
+dto: data transfer object
+e2e: end to end
+env: environment
+err: error
+exec: execute
+fn: function
+func: function
+fts: full text
+gc: garbage collection
+i18n: internationalization
+id: identifier
+ide: editor
+impl: implementation
+infra: infrastructure
+init: initialization
+int: integer
+js: javascript
+jwt: json web token
+k8s: kubernetes
+l10n: localization
+lang: language
+lib: library
+llm: language model
+lru: least recently used
+mem: memory
+msg: message
+mr: merge request
+mvp: minimum viable product
+nav: navigation
+o11y: observability
+oom: out of memory
+os: operating system
+param: parameter
+perf: performance
+pg: postgres
+pkg: package
+poc: proof of concept
+postgres: postgresql
+pr: pull request
+prod: production
+py: python
+qa: quality assurance
+rc: release candidate
+ref: reference
+regex: regular expression
+repo: repository
+req: request
+resp: response
+rfc: request for comments
+rpc: remote procedure call
+sdk: development kit
+spec: specification
+ssr: server side rendering
+sso: single sign on
+stdlib: standard library
+sync: synchronization
+tls: ssl
+tz: timezone
+tmp: temporary
+ts: typescript
+tx: transaction
+ui: user interface
+utf8: unicode
+ux: user experience
+val: value
+var: variable
+vm: virtual machine
+wal: write ahead log
+ws: websocket
+yml: yaml
+"""
+
+# Words that stand for one another; after ">" what is added for them, but not the other
+# way round.
+_SYNONYMS = """
+add, insert, append
+approach, strategy
+backup, snapshot
+batch, bulk
+begin, start
+bug, defect, issue > error
+bump, upgrade
+cache, memoize
+cancel, abort
+change, modify, edit
+check, verify, validate
+choose, pick, select
+clean, tidy
+clone, copy
+colour, color
+concurrency, parallelism
+concurrent, parallel
+convert, transform
+crash > exception, failure, panic
+create, generate
+credential > password, token, secret
+dark mode, dark theme
+deadlock > lock, hang
+deploy, release, ship
+deprecated, obsolete
+disable, turn off
+docker > container
+download, fetch
+duplicate, copy
+email, mail
+enable, turn on
+encrypt > cipher
+endpoint, route
+error, exception, failure
+expire, expiry, ttl
+fail > failure, error
+faster > speed, performance
+file name, filename
+fix, repair, resolve
+flaky, intermittent
+folder, directory
+freeze, hang
+front end, frontend
+back end, backend
+function, method
+helper, utility
+improve, optimize
+install, setup
+job, task
+keyboard shortcut, hotkey
+limit, maximum, cap
+log in, login, sign in
+log out, logout, sign out
+metric, measurement
+missing, absent
+mock, stub
+move, relocate
+notify, notification, alert
+option, flag, setting
+password, passphrase
+payment, billing
+permission > access
+plan, roadmap
+plugin, extension, addon
+popup, dialog, modal
+problem, issue, trouble
+quick, fast
+race > concurrency, race condition
+rate limit, throttle
+refactor, restructure, rewrite
+remove, delete, drop
+render, display
+retry > backoff, attempt
+revert, undo, rollback, roll back
+schedule, cron
+search, lookup
+send, emit
+backend > server
+sign up, register
+slow > performance, latency
+speed, performance
+stop, halt
+store, persist, save
+sum, total
+tag, label
+test, spec
+timeout, deadline
+ticket, issue
+todo > next step, remaining
+traceback, stack trace
+tutorial, guide
+type check, typing
+typo, misspelling
+update, upgrade
+version > release
+webhook, callback
+workaround, hack
+"""
+
+
+_Table = dict[str, list[tuple[str, list[str]]]]
+
+
+def expand(words: Sequence[str], how: Expansion) -> tuple[str, ...]:
+    """Terms to look for besides these words, at most `MOST_ADDED`, each a word or a phrase and
+    none there already under its stem. Every word gets its first before any gets its second."""
+    if how is Expansion.NONE:
+        return ()
+    spelled = [word.lower() for word in words]
+    tables = [_both_ways(_SHORT)] + [_both_ways(_SYNONYMS)] * (how is Expansion.FULL)
+    found = [
+        [term for table in tables for term in _others(table, run)]
+        for run in dict.fromkeys(_runs(spelled))
+    ]
+    there = set(map(stem, spelled))
+    added: dict[str, str] = {}
+    for term in chain(*zip_longest(*found)):
+        if term and not set(_key(term).split()) <= there:
+            added.setdefault(_key(term), term)
+    return tuple(added.values())[:MOST_ADDED]
+
+
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    """Each word, and each two or three in a row: `pull request` is one thing."""
+    for at in range(len(words)):
+        for after in range(at + 1, min(at + 3, len(words)) + 1):
+            yield " ".join(words[at:after])
+
+
+def _others(table: _Table, said: str) -> Iterator[str]:
+    """What else is said for a term in any of its forms. The stem alone would hold `set` for a
+    form of `setting` and `author` for one of `authorization`, so a form may not be shorter."""
+    for term, others in table.get(_key(said), ()):
+        if len(said) >= len(term) - 1:
+            yield from others
+
+
+@cache
+def _both_ways(lines: str) -> _Table:
+    """A table by the stems of its terms. Its lines are read when first needed, not at start."""
+    table: _Table = {}
+    for line in lines.strip().splitlines():
+        left, _, right = line.partition(" > ")
+        group = left.replace(":", ",").split(", ")
+        added = right.split(", ") if right else []
+        for term in group:
+            others = [other for other in (*group, *added) if other != term]
+            table.setdefault(_key(term), []).append((term, others))
+    return table
+
+
+def _key(term: str) -> str:
+    return " ".join(map(stem, term.split()))
+
+
+def parts_of(token: str) -> tuple[str, ...]:
+    """The parts of a name of code in lower case: `src/ui/XMLHttpRequest2` is src, ui, xml,
+    http, request, 2."""
+    parts = humps(token) if token.isascii() else words_of(token)
+    return tuple(part.lower() for part in parts)
+
+
+_QUOTED = re.compile(
+    r"`([^`\n]{2,400})`|\"([^\"\n]{2,400})\"|“([^”\n]{2,400})”|(?<!\w)'([^'\n]{2,400})'(?!\w)"
+)
+_THROWN = re.compile(
+    r"^[ \t]*(?:Uncaught |Unhandled |Caused by: |Exception in thread \"[^\"\n]{0,80}\" )?"
+    r"((?:[\w.$]{0,80}(?:Error|Exception|Warning|Interrupt|Exit)(?=:|[ \t]*$)|panic:|fatal error:|"
+    r"error(?:\[E\d+\]| TS\d+):)[^\n]*)",
+    re.MULTILINE,
+)
+_FRAME = re.compile(r"^(?:[ \t]+\S|Traceback |goroutine ).*$\n?", re.MULTILINE)
+_SHOUTED = re.compile(r"\b[A-Z][A-Z0-9]{5,}\b")
+_FILE_LINE = re.compile(r"(\.[A-Za-z]\w*)(?::\d+)+$")
+_PROSE = frozenset("and/or e.g i.e he/she yes/no a.m p.m w.r.t".split())
+
+
+def whole_names(query: str) -> tuple[str, ...]:
+    """What should also be found whole: the line that a pasted traceback ends with, what stands
+    in quotes, paths and names of files, identifiers. At most `MOST_NAMES`, the surest first."""
+    text = query if len(query) <= 2 * _LONG else f"{query[:_LONG]}\n{query[-_LONG:]}"
+    found = [*_thrown(text)]
+    if found:
+        # The frames of a traceback name everything that is not its cause.
+        text = _FRAME.sub("", text)
+    quoted = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
+    # In quotes a single plain word is only stressed.
+    found += (inner for inner in quoted if " " in inner.strip() or names(inner))
+    for name in names(text, MOST_NAMES * 2):
+        if name.lower() not in _PROSE:
+            found += _with_base(_FILE_LINE.sub(r"\1", name))
+    found += _SHOUTED.findall(text)
+    whole = (_bounded(" ".join(name.split())) for name in found)
+    return tuple(dict.fromkeys(name for name in whole if name))[:MOST_NAMES]
+
+
+def _thrown(text: str) -> list[str]:
+    """The line that says what went wrong: the last of a Python traceback, else the first."""
+    lines = [match[1] for match in _THROWN.finditer(text)]
+    return lines[-1:] if "Traceback (most recent" in text else lines[:1]
+
+
+def _with_base(name: str) -> tuple[str, ...]:
+    """A path also as the bare name of its file: the same file lies elsewhere in a clone."""
+    base = name.rpartition("/")[2]
+    return (name, base) if base != name and "." in base[1:-1] else (name,)
+
+
+def _bounded(name: str) -> str:
+    """A name cut at a word, never inside one unless it is all one word."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    head = name[: LONGEST_NAME + 1].rpartition(" ")[0]
+    return head or name[:LONGEST_NAME]

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.language import stem
+from holdfast.recall.expansion import (
+    LONGEST_NAME,
+    MOST_ADDED,
+    MOST_NAMES,
+    Expansion,
+    expand,
+    parts_of,
+    whole_names,
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "added"),
+    [
+        ("PR", "pull request"),
+        ("pull request", "pr"),
+        ("CI", "continuous integration"),
+        ("continuous integration", "ci"),
+        ("db", "database"),
+        ("databases", "db"),
+        ("auth", "authentication"),
+        ("env", "environment"),
+        ("config", "configuration"),
+        ("repo", "repository"),
+        ("k8s", "kubernetes"),
+        ("internationalization", "i18n"),
+        ("regex", "regular expression"),
+        ("async", "asynchronous"),
+        ("perf", "performance"),
+        ("UI", "user interface"),
+    ],
+)
+def test_an_abbreviation_and_what_it_stands_for_find_each_other(said: str, added: str) -> None:
+    assert added in expand(said.split(), Expansion.MINIMAL)
+    assert added in expand(said.split(), Expansion.FULL)
+    assert expand(said.split(), Expansion.NONE) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "added"),
+    [
+        ("bug", {"issue", "defect", "error"}),
+        ("issue", {"bug", "defect"}),
+        ("crashes", {"exception", "failure"}),
+        ("remove", {"delete", "drop"}),
+        ("dropped", {"remove", "delete"}),
+        ("slow", {"performance", "latency"}),
+        ("test", {"spec"}),
+        ("fixing", {"repair", "resolve"}),
+        ("folder", {"directory"}),
+        ("directory", {"folder", "dir"}),
+    ],
+)
+def test_synonyms_are_added_only_in_full(said: str, added: set[str]) -> None:
+    assert added <= set(expand([said], Expansion.FULL))
+    assert not (added - {"dir"}) & set(expand([said], Expansion.MINIMAL))
+
+
+@pytest.mark.parametrize("said", ["api", "author", "set", "miss", "fold", "help", "type", "parser"])
+def test_a_word_that_only_shares_a_stem_or_needs_nothing_stays_as_it_is(said: str) -> None:
+    assert expand([said], Expansion.FULL) == ()
+
+
+def test_what_is_there_already_under_its_stem_is_not_added() -> None:
+    assert expand(["db", "databases"], Expansion.FULL) == ()
+    assert expand(["bug", "issues", "errors"], Expansion.FULL)[0] == "defect"
+
+
+def test_every_word_gets_its_first_term_before_any_gets_its_second() -> None:
+    assert expand(["remove", "bug"], Expansion.FULL)[:2] == ("delete", "defect")
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.one_of(st.text(max_size=12), st.sampled_from("bug fix slow add db pr".split()))),
+    st.sampled_from(Expansion),
+)
+def test_an_expansion_is_bounded_and_adds_only_what_is_new(said: list[str], how: Expansion) -> None:
+    added = expand(said, how)
+    stems = [" ".join(map(stem, term.split())) for term in added]
+    assert len(added) <= MOST_ADDED
+    assert len(set(stems)) == len(stems)
+    assert not set(stems) & {stem(word.lower()) for word in said}
+
+
+@pytest.mark.parametrize(
+    ("token", "parts"),
+    [
+        ("parseHTTPRequest", "parse http request"),
+        ("parse_http_request", "parse http request"),
+        ("src/ui/rest.js:42", "src ui rest js 42"),
+        ("XMLHttpRequest2", "xml http request 2"),
+        ("kebab-case-name", "kebab case name"),
+        ("Module::method", "module method"),
+        ("a.b.C#d", "a b c d"),
+        ("größe_max", "größe max"),
+        ("word", "word"),
+        ("", ""),
+    ],
+)
+def test_a_name_falls_into_its_parts(token: str, parts: str) -> None:
+    assert parts_of(token) == tuple(parts.split())
+
+
+PYTHON = """why does this happen?
+Traceback (most recent call last):
+  File "/home/me/app.py", line 3, in <module>
+    load_all()
+KeyError: 'first'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/home/me/app.py", line 5, in <module>
+ValueError: invalid literal for int() with base 10: 'x'
+"""
+JAVASCRIPT = """TypeError: Cannot read properties of undefined (reading 'map')
+    at render (src/ui/rest.js:42:7)
+    at main (index.js:1:1)"""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("what does rest.js do", ("rest.js",)),
+        ("see src/ui/rest.js:42.", ("src/ui/rest.js", "rest.js")),
+        ("is next_token like parseHTTPRequest?", ("next_token", "parseHTTPRequest")),
+        ('why "Cannot read properties of undefined"', ("Cannot read properties of undefined",)),
+        ("“no such table: turn” again", ("no such table: turn",)),
+        ("'no such table' isn't what I've seen", ("no such table",)),
+        ("`ECONNREFUSED 127.0.0.1:5432`",
+         ("ECONNREFUSED 127.0.0.1:5432", "127.0.0.1:5432", "ECONNREFUSED")),
+        ("ERR_MODULE_NOT_FOUND", ("ERR_MODULE_NOT_FOUND",)),
+        (PYTHON, ("ValueError: invalid literal for int() with base 10: 'x'",
+                  "KeyError", "ValueError")),
+        (JAVASCRIPT, ("TypeError: Cannot read properties of undefined (reading 'map')",
+                      "TypeError")),
+        ("panic: runtime error: index out of range", ("panic: runtime error: index out of range",)),
+        ("Error handling in the parser", ()),
+        ('a "word" and/or don\'t say can\'t, e.g. this', ()),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_what_should_be_found_whole_is_named(query: str, expected: tuple[str, ...]) -> None:
+    assert whole_names(query) == expected
+
+
+def test_a_long_quotation_is_cut_at_a_word() -> None:
+    (name,) = whole_names(f'"{"word " * 60}"')
+    assert name == " ".join(["word"] * 24)
+
+
+def test_the_end_of_a_long_paste_is_where_its_exception_is() -> None:
+    paste = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n' * 2000
+    assert whole_names(f"{paste}OSError: disk full")[0] == "OSError: disk full"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from("\"'`\n ./:_aZError"))))
+def test_names_are_few_and_short_whatever_the_text(query: str) -> None:
+    found = whole_names(query)
+    assert len(found) <= MOST_NAMES
+    assert all(0 < len(name) <= LONGEST_NAME and "\n" not in name for name in found)
+    parts_of(query)

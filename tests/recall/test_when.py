@@ -1,0 +1,359 @@
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.recall.when import When, about_recent, read_when
+
+# A Wednesday.
+NOW = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)
+LANDMARKS = {
+    "release": datetime(2026, 10, 1, 12, tzinfo=UTC),
+    "last release": datetime(2026, 10, 1, 12, tzinfo=UTC),
+    "v1.4.0": datetime(2026, 6, 1, tzinfo=UTC),
+    "v2": datetime(2026, 9, 1, tzinfo=UTC),
+    "last session": datetime(2026, 11, 17, 9, tzinfo=UTC),
+    "last commit": datetime(2026, 11, 18, 8),
+}
+
+
+def read(query: str, now: datetime = NOW) -> When | None:
+    return read_when(query, now, LANDMARKS.get)
+
+
+def short(time: str) -> str:
+    """A time without what is zero: the day alone at midnight."""
+    return time.removesuffix(":00.000Z").removesuffix("T00:00")
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("today", "2026-11-18", "2026-11-19"),
+        ("what did we do yesterday?", "2026-11-17", "2026-11-18"),
+        ("the day before yesterday", "2026-11-16", "2026-11-17"),
+        ("this morning", "2026-11-18", "2026-11-18T12:00"),
+        ("tonight", "2026-11-18T18:00", "2026-11-19"),
+        ("last night", "2026-11-17T18:00", "2026-11-18T06:00"),
+        ("yesterday afternoon", "2026-11-17T12:00", "2026-11-17T18:00"),
+        ("an hour ago", "2026-11-18T13:30", "2026-11-18T15:30"),
+        ("3 days ago", "2026-11-15", "2026-11-16"),
+        ("two weeks ago", "2026-11-01", "2026-11-08"),
+        ("2 months ago", "2026-09-03", "2026-10-04"),
+        ("a year ago", "2025-05-19", "2026-05-21"),
+        ("a few days ago", "2026-11-11", "2026-11-17"),
+        ("couple of weeks ago", "2026-10-25", "2026-11-15"),
+        ("last week", "2026-11-09", "2026-11-16"),
+        ("this week", "2026-11-16", "2026-11-23"),
+        ("the past week", "2026-11-11", "2026-11-19"),
+        ("last month", "2026-10-01", "2026-11-01"),
+        ("last quarter", "2026-07-01", "2026-10-01"),
+        ("this quarter", "2026-10-01", "2027-01-01"),
+        ("last year", "2025-01-01", "2026-01-01"),
+        ("the week before last", "2026-11-02", "2026-11-09"),
+        ("last 10 days", "2026-11-08", "2026-11-19"),
+        ("in the past two weeks", "2026-11-04", "2026-11-19"),
+        ("over the last few days", "2026-11-11", "2026-11-19"),
+        ("last 2 hours", "2026-11-18T13:30", "2026-11-18T15:30"),
+        ("recently", "2026-11-04", "2026-11-19"),
+        ("what have we done lately?", "2026-11-04", "2026-11-19"),
+        ("the other day", "2026-11-08", "2026-11-18"),
+        ("over the weekend", "2026-11-14", "2026-11-16"),
+        ("earlier this week", "2026-11-16", "2026-11-18T15:30"),
+        ("at the end of last week", "2026-11-12", "2026-11-16"),
+    ],
+)
+def test_a_distance_in_words_is_read(query: str, start: str, end: str) -> None:
+    when = read(query)
+    assert when
+    assert (short(when.start), short(when.end), when.only) == (start, end, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("on Monday", "2026-11-16", "2026-11-17"),
+        ("last Tuesday", "2026-11-17", "2026-11-18"),
+        ("last Wednesday", "2026-11-11", "2026-11-12"),
+        ("on fri", "2026-11-13", "2026-11-14"),
+        ("last sat", "2026-11-14", "2026-11-15"),
+        ("Tuesday last week", "2026-11-10", "2026-11-11"),
+        ("in March", "2026-03-01", "2026-04-01"),
+        ("in may", "2026-05-01", "2026-06-01"),
+        ("in december", "2025-12-01", "2026-01-01"),
+        ("last November", "2025-11-01", "2025-12-01"),
+        ("in March last year", "2025-03-01", "2025-04-01"),
+        ("March 2025", "2025-03-01", "2025-04-01"),
+        ("early March", "2026-03-01", "2026-03-11"),
+        ("mid-March", "2026-03-11", "2026-03-22"),
+        ("late May", "2026-05-22", "2026-06-01"),
+        ("end of May", "2026-05-22", "2026-06-01"),
+        ("the beginning of 2024", "2024-01-01", "2024-05-01"),
+        ("second half of 2025", "2025-07-01", "2026-01-01"),
+        ("first week of March", "2026-03-01", "2026-03-08"),
+        ("the May release notes in 2024", "2024-05-01", "2024-06-01"),
+        ("2026-03-05", "2026-03-05", "2026-03-06"),
+        ("on 2026/3/5", "2026-03-05", "2026-03-06"),
+        ("2026-03", "2026-03-01", "2026-04-01"),
+        ("5 March 2026", "2026-03-05", "2026-03-06"),
+        ("the 5th of March", "2026-03-05", "2026-03-06"),
+        ("March 5th", "2026-03-05", "2026-03-06"),
+        ("Mar 5, 2024", "2024-03-05", "2024-03-06"),
+        ("December 24", "2025-12-24", "2025-12-25"),
+        ("29 February", "2024-02-29", "2024-03-01"),
+        ("12/31/2025", "2025-12-31", "2026-01-01"),
+        ("31/12/2025", "2025-12-31", "2026-01-01"),
+        ("5.3.2026", "2026-03-05", "2026-03-06"),
+        # The third of December is not yet.
+        ("3/12/2026", "2026-03-12", "2026-03-13"),
+        ("Q1 2026", "2026-01-01", "2026-04-01"),
+        ("2025-Q4", "2025-10-01", "2026-01-01"),
+        ("in Q3", "2026-07-01", "2026-10-01"),
+        ("first quarter of 2026", "2026-01-01", "2026-04-01"),
+        ("in 2024", "2024-01-01", "2025-01-01"),
+        ("last summer", "2026-06-01", "2026-09-01"),
+        ("winter 2024", "2024-12-01", "2025-03-01"),
+        ("in the spring", "2026-03-01", "2026-06-01"),
+    ],
+)
+def test_a_date_in_words_is_read(query: str, start: str, end: str) -> None:
+    when = read(query)
+    assert when
+    assert (short(when.start), short(when.end)) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("between March and May", "2026-03-01", "2026-06-01"),
+        ("between March and May 2023", "2023-03-01", "2023-06-01"),
+        ("from March 2023 to May", "2023-03-01", "2023-06-01"),
+        ("between May and March", "2025-05-01", "2026-04-01"),
+        ("from December to February", "2025-12-01", "2026-03-01"),
+        ("March–May", "2026-03-01", "2026-06-01"),
+        ("from Monday to Wednesday", "2026-11-16", "2026-11-19"),
+        ("from Thursday to Monday", "2026-11-12", "2026-11-17"),
+        ("from 2026-05-01 to 2026-03-01", "2026-03-01", "2026-05-02"),
+        ("before March", "", "2026-03-01"),
+        ("after March", "2026-04-01", ""),
+        ("since March", "2026-03-01", ""),
+        ("from March on", "2026-03-01", ""),
+        ("until June", "", "2026-07-01"),
+        ("by June", "", "2026-07-01"),
+        ("since 3 days ago", "2026-11-15", ""),
+        ("prior to yesterday", "", "2026-11-17"),
+        ("after March and before May", "2026-04-01", "2026-05-01"),
+        ("since 2026-03-05T12:00:00Z", "2026-03-05T12:00", ""),
+        ("before the release", "", "2026-10-01T12:00"),
+        ("since the last release", "2026-10-01T12:00", ""),
+        ("since v2", "2026-09-01", ""),
+        ("after v1.4.0", "2026-06-01", ""),
+        ("since the last session", "2026-11-17T09:00", ""),
+        ("since the last commit", "2026-11-18T08:00", ""),
+        ("between v1.4.0 and v2", "2026-06-01", "2026-09-01"),
+        ("from v1.4.0 to now", "2026-06-01", "2026-11-18T15:30"),
+        ("two days before the release", "2026-09-29T12:00", "2026-10-01T12:00"),
+        ("the week after v2", "2026-09-01", "2026-09-08"),
+    ],
+)
+def test_a_range_is_read_and_a_landmark_is_asked_for(query: str, start: str, end: str) -> None:
+    when = read(query)
+    assert when
+    assert (short(when.start), short(when.end)) == (start, end)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "it may fail",
+        "how may I march through the list",
+        "tell me about march",
+        "what did April say",
+        "sun position",
+        "he sat on it",
+        "on Sun hardware",
+        "the second argument",
+        "last argument",
+        "the last minute change",
+        "first week of the sprint",
+        "last day of the sprint",
+        "v2_api and before_v2",
+        "before the v3 cut",
+        "since we moved it",
+        "12/4 ratio",
+        "3/5/2026",
+        "31/02/2025",
+        "python 3.11",
+        "monday.com integration",
+        "`Monday` and monday()",
+        "every Monday",
+        "next week and next March",
+        "open 2026-03-05-notes.md",
+        "2026-03-05 12:00:01 ERROR boom",
+        "at 2026-03-05T12:00:01Z it failed",
+        "in 2024 ms",
+        "after 2000 iterations",
+        "least recently used cache",
+        "beans in Spring",
+        "in the spring boot app",
+        "fall back",
+        "30 days of retention",
+        "in 2 weeks",
+        "9999 years ago",
+        "from the parser to the lexer",
+        "a mail from Jan",
+        "10 in dec",
+        "Q4 quantization",
+    ],
+)
+def test_what_only_looks_like_a_time_is_none(query: str) -> None:
+    assert read(query) is None
+
+
+def test_the_words_of_the_time_are_told_apart_from_the_rest() -> None:
+    when = read("What did we decide about the parser last week, after v2?")
+    assert when
+    assert when.words == "last week after v2"
+    assert when.rest == "What did we decide about the parser , ?"
+    assert not when.only
+
+
+@pytest.mark.parametrize(
+    ("query", "only"),
+    [
+        ("what happened last week?", True),
+        ("what have I been working on since Monday", True),
+        ("show me everything from last month", True),
+        ("any news since yesterday?", True),
+        ("summary of this week's work", True),
+        ("which tests broke yesterday", False),
+        ("retry wrapper last week", False),
+    ],
+)
+def test_a_question_about_nothing_but_a_time_says_so(query: str, only: bool) -> None:
+    when = read(query)
+    assert when
+    assert when.only is only
+
+
+def test_days_are_those_of_the_askers_zone() -> None:
+    when = read("yesterday", NOW.astimezone(timezone(timedelta(hours=10))))
+    assert when
+    # There it is the 19th already.
+    assert (when.start, when.end) == ("2026-11-17T14:00:00.000Z", "2026-11-18T14:00:00.000Z")
+    assert read("yesterday", NOW.replace(tzinfo=None)) == read("yesterday")
+
+
+def test_a_time_holds_its_start_and_not_its_end() -> None:
+    when = read("yesterday")
+    assert when
+    assert when.holds("2026-11-17T00:00:00.000Z")
+    assert not when.holds("2026-11-18T00:00:00.000Z")
+    assert not when.holds("")
+    since = read("since yesterday")
+    assert since and since.holds("2030-01-01T00:00:00.000Z")
+
+
+def test_a_landmark_is_asked_for_by_its_own_words_the_longest_first() -> None:
+    asked: list[str] = []
+    read_when("since the last release what changed in the parser?", NOW, asked.append)
+    assert asked == ["last release"]
+    asked.clear()
+    assert read_when("since Monday", NOW, asked.append)
+    assert asked == []
+
+
+def test_of_a_long_text_only_the_first_and_the_last_line_say_a_time() -> None:
+    log = "2025-01-01 on Monday it failed\n" * 3000
+    assert read(f"look:\n{log}thanks") is None
+    when = read(f"look:\n{log}did we see that last week?")
+    assert when and when.words == "last week"
+
+
+_WORDS = st.sampled_from(
+    "the last this past first second a few couple of two 3 12 31 99 2024 9999 day days week weeks "
+    "month year quarter ago before after since until by between from to and in on early mid- late "
+    "end beginning half morning night weekend Monday sat March may Dec 5th 29 Q1 spring winter "
+    "2026-03-05 3/5/2026 yesterday today now recently earlier v2 release next . , – -".split()
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(), st.lists(_WORDS, max_size=14).map(" ".join)))
+def test_no_text_is_too_strange_and_no_time_ends_before_it_starts(query: str) -> None:
+    when = read(query)
+    about_recent(query)
+    if when is None:
+        return
+    assert when.words and (when.start or when.end)
+    assert not (when.start and when.end) or when.start <= when.end
+    for time in filter(None, (when.start, when.end)):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time)
+
+
+@pytest.mark.parametrize(
+    "word", ["since ", "early ", "first week of ", "from March to ", '"', "\n"]
+)
+def test_a_hundred_kilobytes_are_read_no_further_than_two_lines(word: str) -> None:
+    asked: list[str] = []
+    read_when(word * (100_000 // len(word)), NOW, asked.append)
+    about_recent(word * (100_000 // len(word)))
+    assert len(asked) < 1000
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what was I working on?",
+        "what was I working on in parser.py",
+        "What have I been working on",
+        "where did we leave off?",
+        "what did we do last?",
+        "what did I work on last session?",
+        "what is left to do?",
+        "what's next?",
+        "What’s left?",
+        "what is still open?",
+        "what remains to be done?",
+        "what should we do next?",
+        "continue where we stopped",
+        "pick up where we left off",
+        "please continue",
+        "summarise my last session",
+        "recap the last conversation",
+        "what happened in the last session",
+        "catch me up",
+        "bring me up to speed",
+        "where were we?",
+        "remind me what we were working on",
+        "what are our next steps?",
+    ],
+)
+def test_a_question_about_ones_own_latest_work_is_known(query: str) -> None:
+    assert about_recent(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what is next_token for",
+        "what's next.js used for",
+        "what is left join",
+        "what is open file limit",
+        "where were we storing tokens",
+        "where did we stop the server",
+        "continue statement in python",
+        "how does the last session expire",
+        "what did we do about auth",
+        "is it up to date",
+        "resume upload feature",
+        "",
+    ],
+)
+def test_other_questions_are_not_about_the_latest_work(query: str) -> None:
+    assert not about_recent(query)
