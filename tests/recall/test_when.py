@@ -147,6 +147,8 @@ def test_a_date_in_words_is_read(query: str, start: str, end: str) -> None:
         ("since 3 days ago", "2026-11-15", ""),
         ("prior to yesterday", "", "2026-11-17"),
         ("after March and before May", "2026-04-01", "2026-05-01"),
+        ("in March and in May", "2026-03-01", "2026-06-01"),
+        ("until now", "", "2026-11-18T15:30"),
         ("since 2026-03-05T12:00:00Z", "2026-03-05T12:00", ""),
         ("before the release", "", "2026-10-01T12:00"),
         ("since the last release", "2026-10-01T12:00", ""),
@@ -209,6 +211,7 @@ def test_a_range_is_read_and_a_landmark_is_asked_for(query: str, start: str, end
         "a mail from Jan",
         "10 in dec",
         "Q4 quantization",
+        "it is gone by now",
     ],
 )
 def test_what_only_looks_like_a_time_is_none(query: str) -> None:
