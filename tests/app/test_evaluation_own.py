@@ -94,6 +94,14 @@ def test_a_file_that_many_sessions_change_tells_nothing(tmp_path: Path) -> None:
         assert find_questions(memory.reader, None).questions == []
 
 
+def test_a_request_typed_before_in_the_middle_of_a_session_is_left_out(tmp_path: Path) -> None:
+    before = history()
+    before[7].user(ASKED)
+    before[7].assistant("Later.")
+    with remember(tmp_path, *before, session(20, ASKED, "compass")) as memory:
+        assert find_questions(memory.reader, None).questions == []
+
+
 def test_only_what_opens_a_session_is_asked(tmp_path: Path) -> None:
     last = session(20, "Good morning to you and to all the others aboard", "tiller")
     last.user(ASKED)

@@ -99,13 +99,12 @@ def _of_bank(reader: Reader, bank: str) -> History:
     openings = 0
     questions: list[OwnQuestion] = []
     for session, exchange in _in_time(reader, sessions):
-        opens = session.host not in past.began and not session.parent
-        text = typed_request(reader, exchange) if opens else ""
-        if text:
+        text = "" if session.parent else typed_request(reader, exchange)
+        if text and session.host not in past.began:
             openings += 1
             question = _question(past, session, exchange, text)
             questions += [question] if question else []
-            past.typed.add(squeeze(text).lower())
+        past.typed.add(squeeze(text).lower())
         past.add(session.host, exchange)
     return History(len({session.host for session in sessions}), openings, questions)
 
