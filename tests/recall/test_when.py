@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -147,6 +148,9 @@ def test_a_date_in_words_is_read(query: str, start: str, end: str) -> None:
         ("since 3 days ago", "2026-11-15", ""),
         ("prior to yesterday", "", "2026-11-17"),
         ("after March and before May", "2026-04-01", "2026-05-01"),
+        ("in March and in May", "2026-03-01", "2026-06-01"),
+        ("since two weeks", "2026-11-04", ""),
+        ("until now", "", "2026-11-18T15:30"),
         ("since 2026-03-05T12:00:00Z", "2026-03-05T12:00", ""),
         ("before the release", "", "2026-10-01T12:00"),
         ("since the last release", "2026-10-01T12:00", ""),
@@ -209,6 +213,11 @@ def test_a_range_is_read_and_a_landmark_is_asked_for(query: str, start: str, end
         "a mail from Jan",
         "10 in dec",
         "Q4 quantization",
+        "it is gone by now",
+        "two days before the moon",
+        "since 2026-03-05Tnoon",
+        "since 9999 weeks",
+        "February 30, 2025",
     ],
 )
 def test_what_only_looks_like_a_time_is_none(query: str) -> None:
@@ -247,6 +256,19 @@ def test_days_are_those_of_the_askers_zone() -> None:
     # There it is the 19th already.
     assert (when.start, when.end) == ("2026-11-17T14:00:00.000Z", "2026-11-18T14:00:00.000Z")
     assert read("yesterday", NOW.replace(tzinfo=None)) == read("yesterday")
+
+
+def test_an_hour_that_the_clock_shows_twice_does_not_turn_a_range_around() -> None:
+    marks = {
+        "v1": datetime(2026, 10, 25, 0, 45, tzinfo=UTC),
+        "v2": datetime(2026, 10, 25, 1, 15, tzinfo=UTC),
+        "v3": datetime(1, 1, 1, tzinfo=UTC),
+    }
+    now = NOW.astimezone(ZoneInfo("Europe/Berlin"))
+    when = read_when("between v1 and v2", now, marks.get)
+    assert when
+    assert (short(when.start), short(when.end)) == ("2026-10-25T00:45", "2026-10-25T01:15")
+    assert read_when("since v3", now, marks.get) is None
 
 
 def test_a_time_holds_its_start_and_not_its_end() -> None:

@@ -334,7 +334,8 @@ class Dates:
         upper = self.tokens[at].spelled[0].isupper()
         if word not in _BARE_MONTHS and not led and not (upper and self.word(at - 1) == "the"):
             return None
-        if word == "jan" and self.word(at - 1) in ("from", "by"):
+        no_such_day = self._ordinal(at + 1) and self._year_at(at + 2)
+        if no_such_day or (word == "jan" and self.word(at - 1) in ("from", "by")):
             return None
         if not upper and (word in _DOUBTFUL_SHORT or self.word(at + 1) in ("be", "have", "not")):
             return None

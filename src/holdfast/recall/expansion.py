@@ -295,7 +295,7 @@ def parts_of(token: str) -> tuple[str, ...]:
 
 
 _QUOTED = re.compile(
-    r"`([^`\n]{2,400})`|\"([^\"\n]{2,400})\"|“([^”\n]{2,400})”|(?<!\w)'([^'\n]{2,400})'(?!\w)"
+    r"`([^`\n]{2,400})`|\"([^\"\n]{2,400})\"|“([^“”\n]{2,400})”|(?<!\w)'([^'\n]{2,400})'(?!\w)"
 )
 _THROWN = re.compile(
     r"^[ \t]*(?:Uncaught |Unhandled |Caused by: |Exception in thread \"[^\"\n]{0,80}\" )?"

@@ -3,8 +3,8 @@
 English words only, and a word that is not surely a time is none: a wrong stretch hides what
 a question without one would find. "Since" and "from" take in the day or month they name,
 and so do "until" and "by"; "before" and "after" leave it out. Several times narrow each
-other. The log or file in a long question is not its time, so only its first and last line
-are read. What a release or a session is, only the caller knows: see `read_when`.
+other, or span what lies between them. The log or file in a long question is not its time, so
+only its first and last line are read. What a release is, only the caller knows.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _read_part(query: str) -> list[tuple[int, int]]:
 
 
 def _narrowed(ranges: list[_Range]) -> tuple[datetime | None, datetime | None]:
-    """What lies in all the ranges; one that does not meet those before it is passed over."""
+    """What lies in all the ranges; where two do not meet, what lies from one to the other."""
     start, end = ranges[0].start, ranges[0].end
     cycle = ranges[0].cycle
     for other in ranges[1:]:
@@ -118,7 +118,11 @@ def _narrowed(ranges: list[_Range]) -> tuple[datetime | None, datetime | None]:
             start, end = _meeting(Span(start, end, cycle), other.start, other.end)
         low = max(filter(None, (start, other.start)), default=None)
         high = min(filter(None, (end, other.end)), default=None)
-        if low is None or high is None or low < high:
+        if low and high and low >= high:
+            # "Redis in March, and in May": neither alone, and nothing hidden.
+            low = min(start, other.start) if start and other.start else None
+            high = max(end, other.end) if end and other.end else None
+        if low or high:
             start, end, cycle = low, high, ""
     return start, end
 
@@ -253,7 +257,7 @@ class _Scan:
         first = at + (self.word(at) in ("the", "about", "around"))
         if found := self.dates.read(first, led=True):
             return found
-        if self.word(at) == "now":
+        if self.word(at) == "now" and self.word(at - 1) in (*_TO, "and"):
             return Found(Span(self.now, self.now), at + 1)
         count = self.dates.count(first)
         unit = UNITS.get(self.word(count[2])) if count else None

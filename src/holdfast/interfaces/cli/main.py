@@ -33,6 +33,7 @@ COMMANDS = {
     "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
     "import": Command("import_", "read a dialogue from another program"),
     "status": Command("status", "what is remembered, and whether every line is accounted for"),
+    "eval": Command("evaluate", "measure how well recall finds what is asked for"),
 }
 
 OVERVIEW = """\

@@ -1,0 +1,1 @@
+"""Measuring recall: against a set of questions, or against a person's own history."""

@@ -1,0 +1,125 @@
+"""The only contact with what is measured: preparing a memory, and asking it for a ranking.
+
+A better engine changes this file and nothing else of the evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
+from holdfast.app.memory import Holdfast
+from holdfast.app.reading import Reading
+from holdfast.errors import InputError
+from holdfast.model.query import Hit
+from holdfast.refine.ingest import Progress
+from holdfast.settings import Settings
+
+BUDGETS = ("low", "mid", "high")
+DEPTH = 50
+
+# What the engine of today does that a reader of the figures must know.
+NOTES = (
+    "A ranking ends at recall's floor. Where recall abstained, the rank measures use the nearest "
+    "misses that it names, as if the floor were off; there are only a few of them.",
+    "The budget changes nothing yet: recall has one way of working.",
+)
+
+
+class Ranking(NamedTuple):
+    """What came back, best first: the host's ids of turns and of sessions, each once."""
+
+    ids: tuple[str, ...]
+    sessions: tuple[str, ...]
+    abstained: bool
+    ms: float
+
+
+class Parts(NamedTuple):
+    """What an engine is made of; None is a part that it does without."""
+
+    embedding: str | None
+    reranker: str | None
+
+
+def parts(memory: Reading) -> Parts:
+    """What ranks in this memory."""
+    return Parts(embedding=None, reranker=None)
+
+
+def rank(
+    memory: Reading,
+    question: str,
+    bank: str,
+    budget: str,
+    keep: Callable[[Hit], bool] = lambda hit: True,
+    depth: int = DEPTH,
+) -> Ranking:
+    """Ask for a ranking, and go on without the floor where recall abstains."""
+    started = perf_counter()
+    found = memory.recall(question, bank, limit=depth)
+    spent = (perf_counter() - started) * 1000
+    hits = [hit for hit in (found.misses if found.abstained else found.hits) if keep(hit)]
+    ids = [hit.source.id for hit in hits if hit.kind == "turn" and hit.source.id]
+    sessions = [hit.session for hit in hits if hit.session]
+    return Ranking(
+        tuple(dict.fromkeys(ids)), tuple(dict.fromkeys(sessions)), found.abstained, spent
+    )
+
+
+def prepare(
+    memory: Holdfast,
+    folder: Path,
+    progress: Progress = lambda done, total: None,
+    workers: int = 1,
+) -> int:
+    """Read the files of a set into a memory; returns how many lines could not be read."""
+    folder = folder.resolve()
+    files = find_files(folder)
+    inputs = [
+        item
+        for bank in files.transcripts
+        for item in memory.find([folder / TRANSCRIPTS / bank], bank)
+    ]
+    talks = {str(path.resolve()) for path in files.conversations.values()}
+    _refuse_others(memory, talks | {str(item.path) for item in inputs})
+    new = sum(size for _, size in memory.estimate(inputs))
+    total = new + sum(path.stat().st_size for path in files.conversations.values())
+    done = failed = 0
+    for bank, path in files.conversations.items():
+        failed += memory.import_conversation(path, bank).failed
+        done += path.stat().st_size
+        progress(done, total)
+    before = done
+    account = memory.ingest(inputs, workers, lambda read, _: progress(before + read, total))
+    return failed + account.failed
+
+
+def _refuse_others(memory: Reading, wanted: set[str]) -> None:
+    """What is asked must be the set and nothing else."""
+    for source in memory.reader.sources():
+        if source.path not in wanted:
+            raise InputError(
+                f"{memory.settings.home} also holds {source.path}, which is not of this set.",
+                "Give --keep another folder, or delete this one.",
+            )
+
+
+def neutral(settings: Settings, home: Path) -> Settings:
+    """A person's settings, for another home, and without what chooses or leaves out: the same
+    set must give the same memory everywhere."""
+    return replace(
+        settings,
+        home=home,
+        claude_dir=home / "claude",
+        bank="",
+        banks=(),
+        redact_patterns=(),
+        exclude_tools=(),
+        exclude_paths=(),
+        exclude_projects=(),
+    )

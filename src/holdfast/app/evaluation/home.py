@@ -1,0 +1,57 @@
+"""Where a set is read into: a folder that is thrown away, or one that a person keeps.
+
+Never the person's own memory: a kept home carries a mark, and a folder with anything in it but
+without the mark is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from holdfast.app.evaluation.engine import neutral
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.errors import InputError
+from holdfast.settings import Settings
+
+MARK = "evaluation.txt"
+
+
+@contextmanager
+def open_home(settings: Settings, folder: Path, keep: Path | None) -> Generator[Holdfast]:
+    """A memory for the set in a folder; the settings are the person's own."""
+    if keep is not None:
+        _claim(keep, folder)
+        with open_memory(neutral(settings, keep)) as memory:
+            yield memory
+        return
+    with (
+        TemporaryDirectory(prefix="holdfast-eval-") as place,
+        open_memory(neutral(settings, Path(place))) as memory,
+    ):
+        yield memory
+
+
+def _claim(home: Path, folder: Path) -> None:
+    """Make the home, or know it again."""
+    mark = home / MARK
+    name = str(folder.resolve())
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        held = mark.read_text("utf-8").strip() if mark.is_file() else ""
+        if not held and any(home.iterdir()):
+            raise InputError(
+                f"{home} is not empty, and not the home of an evaluation.",
+                "Give --keep a new folder.",
+            )
+        if held and held != name:
+            raise InputError(
+                f"{home} is kept for the set {held}.", "Give --keep one folder for each set."
+            )
+        mark.write_text(name + "\n", "utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{home} cannot be used: {error.strerror}.", "Give --keep a folder you may write to."
+        ) from error

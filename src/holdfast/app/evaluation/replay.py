@@ -1,0 +1,73 @@
+"""Asks a person's own memory the requests of their history, as if it were still that day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from holdfast.app.evaluation import engine
+from holdfast.app.evaluation.engine import Parts
+from holdfast.app.evaluation.evaluate import Latency, Progress, Record
+from holdfast.app.evaluation.limits import limits_of_own
+from holdfast.app.evaluation.metrics import hit_at, mean, percentile, reciprocal_rank
+from holdfast.app.evaluation.own import OwnQuestion, mean_chance
+from holdfast.app.reading import Reading
+from holdfast.model.query import Hit
+
+# Hits since the request are taken out of a ranking, so it must be a longer one.
+DEPTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReport:
+    """What was measured over a person's own history; `chance` is what a random order gives."""
+
+    questions: int
+    measures: dict[str, float | None]
+    chance: dict[str, float | None]
+    latency_ms: Latency
+    parts: Parts
+    budget: str
+    notes: tuple[str, ...]
+    cannot_claim: tuple[str, ...]
+
+
+def replay(
+    memory: Reading,
+    questions: Sequence[OwnQuestion],
+    budget: str,
+    progress: Progress = lambda done, total: None,
+    record: Record = lambda id, ranking: None,
+) -> OwnReport:
+    """Ask for each request what was known before it outside its own session."""
+    ranked: list[tuple[Sequence[str], frozenset[str]]] = []
+    spent: list[float] = []
+    for done, question in enumerate(questions, start=1):
+        ranking = engine.rank(memory, question.text, question.bank, budget, before(question), DEPTH)
+        record(question.id, ranking)
+        ranked.append((ranking.sessions, question.gold_sessions))
+        spent.append(ranking.ms)
+        progress(done, len(questions))
+    return OwnReport(
+        questions=len(questions),
+        measures={
+            "session_hit@1": mean(hit_at(1, sessions, gold) for sessions, gold in ranked),
+            "session_hit@5": mean(hit_at(5, sessions, gold) for sessions, gold in ranked),
+            "session_mrr": mean(reciprocal_rank(sessions, gold) for sessions, gold in ranked),
+        },
+        chance={f"session_hit@{count}": mean_chance(questions, count) for count in (1, 5)},
+        latency_ms=Latency(percentile(spent, 0.5), percentile(spent, 0.95)),
+        parts=engine.parts(memory),
+        budget=budget,
+        notes=engine.NOTES,
+        cannot_claim=tuple(limits_of_own(len(questions), DEPTH)),
+    )
+
+
+def before(question: OwnQuestion) -> Callable[[Hit], bool]:
+    """Whether a hit was there to be found when the request was typed, in another session."""
+
+    def keep(hit: Hit) -> bool:
+        return "" < hit.time < question.time and hit.session != question.session
+
+    return keep

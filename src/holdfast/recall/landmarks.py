@@ -1,0 +1,73 @@
+"""Moments that a project has names for: a version, the last release, session or commit.
+
+Only the name is read here; whoever has the tags and the commits looks up when it was.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+_VERSION = re.compile(r"v?(\d+(?:\.\d+)*(?:-?(?:rc|alpha|beta|a|b)\.?\d*)?)", re.IGNORECASE)
+_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}", re.IGNORECASE)
+_LATEST = frozenset("last latest previous newest recent most".split())
+
+
+class Kind(StrEnum):
+    """What a landmark is."""
+
+    RELEASE = "release"
+    SESSION = "session"
+    COMMIT = "commit"
+
+
+_KIND = {
+    word: kind
+    for kind, said in {
+        Kind.RELEASE: "release version tag deploy deployment",
+        Kind.SESSION: "session conversation chat",
+        Kind.COMMIT: "commit",
+    }.items()
+    for word in said.split()
+}
+
+
+class Mark(NamedTuple):
+    """A landmark: the one of a kind with this `name`, which is a version without its v or the
+    start of a commit's hash; the latest of its kind if the name is ""."""
+
+    kind: Kind
+    name: str = ""
+
+
+def read_mark(said: str) -> Mark | None:
+    """What is meant by words such as "last release", "v1.4.0", "release 2", "commit 3f2a91c"."""
+    words = [word for word in said.lower().split() if word not in _LATEST]
+    if not 1 <= len(words) <= 2:
+        return None
+    kinds = [_KIND[word] for word in words if word in _KIND]
+    named = [word for word in words if word not in _KIND]
+    if len(kinds) > 1 or len(named) > 1:
+        return None
+    if not named:
+        return Mark(kinds[0])
+    version = _VERSION.fullmatch(named[0])
+    if version and kinds in ([], [Kind.RELEASE]) and (kinds or not named[0].isdigit()):
+        return Mark(Kind.RELEASE, version[1])
+    if _HASH.fullmatch(named[0]) and kinds in ([], [Kind.COMMIT]):
+        return Mark(Kind.COMMIT, named[0])
+    return None
+
+
+def is_version(tag: str, version: str) -> bool:
+    """Whether a tag, however prefixed, names a version: `v2` is `v2.0.0`, and not `v2.1`."""
+    start = next((at for at, sign in enumerate(tag) if sign.isdigit()), len(tag))
+    return bool(version) and _core(tag[start:]) == _core(version)
+
+
+def _core(version: str) -> str:
+    core = version.lower()
+    while core.endswith(".0"):
+        core = core[:-2]
+    return core

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.evaluation.sets import Question, read_set, spread
+from holdfast.errors import InputError
+
+TURN = '{"session": "s", "id": "a1", "text": "The mast is carbon."}\n'
+
+
+def question(**more: Any) -> dict[str, Any]:
+    return {"id": "q1", "bank": "boats", "question": "Of what is the mast?", **more}
+
+
+def make(folder: Path, *questions: Any, talk: str | None = TURN) -> Path:
+    folder.mkdir(exist_ok=True)
+    lines = [q if isinstance(q, str) else json.dumps(q) for q in questions]
+    (folder / "questions.jsonl").write_text("".join(line + "\n" for line in lines))
+    if talk is not None:
+        (folder / "conversations").mkdir(exist_ok=True)
+        (folder / "conversations" / "boats.jsonl").write_text(talk)
+    return folder
+
+
+def complaint(folder: Path) -> InputError:
+    with pytest.raises(InputError) as caught:
+        read_set(folder)
+    assert caught.value.remedy
+    return caught.value
+
+
+def test_a_set_is_read_with_numbers_as_names_and_fields_it_does_not_know(tmp_path: Path) -> None:
+    given = make(
+        tmp_path,
+        question(gold=["a1", 7], category=3, answer="carbon"),
+        "",
+        question(id=2, gold_sessions=["s"], abstain=None),
+        question(id="q3", gold=[], abstain=True),
+    )
+    found = read_set(given)
+    assert found.files.banks == ["boats"]
+    first, second, third = found.questions
+    text = "Of what is the mast?"
+    assert first == Question("q1", "boats", text, frozenset({"a1", "7"}), category="3")
+    assert (second.id, second.gold_sessions, second.unanswerable) == ("2", {"s"}, False)
+    assert third.unanswerable and third.category == "(none)"
+
+
+def test_no_gold_of_any_kind_means_that_abstaining_is_right() -> None:
+    assert Question("q", "b", "?").unanswerable
+    assert Question("q", "b", "?", gold=frozenset("a"), abstain=True).unanswerable
+    assert not Question("q", "b", "?", gold_sessions=frozenset("s")).unanswerable
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (['{"id": "q1"'], "line 1: not JSON"),
+        ([question(), "[1]"], "line 2: not a JSON object"),
+        ([question(id=None)], "line 1: id is missing"),
+        ([question(question="  ")], "line 1: question is no text"),
+        ([question(bank=["b"])], "line 1: bank is no text"),
+        ([question(gold="a1")], "line 1: gold is not a list of ids"),
+        ([question(gold_sessions=["s", None])], "line 1: gold_sessions is not a list of ids"),
+        ([question(abstain="yes")], "line 1: abstain is neither true nor false"),
+        ([question(), "", question()], "line 3: the id 'q1' is taken by line 1"),
+        ([question(bank="cars")], "Question 'q1' asks bank 'cars'"),
+        ([], "holds no question"),
+        (["", " "], "holds no question"),
+    ],
+)
+def test_a_bad_question_is_refused_with_its_line(
+    tmp_path: Path, lines: list[Any], words: str
+) -> None:
+    assert words in complaint(make(tmp_path, *lines)).message
+
+
+@pytest.mark.parametrize(
+    ("talk", "words"),
+    [
+        (TURN + "{torn\n", "boats.jsonl, line 2: not JSON"),
+        ('"hello"\n', "boats.jsonl, line 1: not a JSON object"),
+        ('{"id": "a1"}\n', "boats.jsonl, line 1: text is missing"),
+        (TURN + TURN, "line 2: the id 'a1', which a question names as gold, is taken by line 1"),
+        ("\n", "boats.jsonl is empty"),
+        (None, "There is nothing to read in"),
+    ],
+)
+def test_a_bad_conversation_is_refused_with_its_line(
+    tmp_path: Path, talk: str | None, words: str
+) -> None:
+    assert words in complaint(make(tmp_path, question(gold=["a1"]), talk=talk)).message
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    assert "is not a folder" in complaint(tmp_path / "nowhere").message
+    assert "questions.jsonl is not there" in complaint(tmp_path).message
+    (tmp_path / "questions.jsonl").mkdir()
+    assert "questions.jsonl cannot be read" in complaint(tmp_path).message
+
+
+def test_a_file_in_the_place_of_a_folder_is_said(tmp_path: Path) -> None:
+    make(tmp_path, question(), talk=None)
+    (tmp_path / "conversations").write_text("")
+    assert "cannot be looked into" in complaint(tmp_path).message
+
+
+def test_no_bank_can_be_called_all(tmp_path: Path) -> None:
+    make(tmp_path, question())
+    (tmp_path / "conversations" / "all.jsonl").write_text(TURN)
+    assert "cannot be called 'all'" in complaint(tmp_path).message
+
+
+def test_the_same_id_twice_is_harmless_where_no_question_names_it(tmp_path: Path) -> None:
+    assert len(read_set(make(tmp_path, question(), talk=TURN + TURN)).questions) == 1
+
+
+def test_fewer_questions_are_taken_evenly_and_always_the_same() -> None:
+    assert spread(range(10), 5) == [0, 2, 4, 6, 8]
+    assert spread(range(10), 3) == [0, 3, 6]
+    assert spread(range(3), 9) == range(3) and spread(range(3), None) == range(3)

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.recall.landmarks import Kind, Mark, is_version, read_mark
+
+
+@pytest.mark.parametrize(
+    ("said", "mark"),
+    [
+        ("release", Mark(Kind.RELEASE)),
+        ("last release", Mark(Kind.RELEASE)),
+        ("most recent deploy", Mark(Kind.RELEASE)),
+        ("v2", Mark(Kind.RELEASE, "2")),
+        ("V1.4.0", Mark(Kind.RELEASE, "1.4.0")),
+        ("1.4.0-rc1", Mark(Kind.RELEASE, "1.4.0-rc1")),
+        ("version 2", Mark(Kind.RELEASE, "2")),
+        ("v2 release", Mark(Kind.RELEASE, "2")),
+        ("last session", Mark(Kind.SESSION)),
+        ("previous conversation", Mark(Kind.SESSION)),
+        ("last commit", Mark(Kind.COMMIT)),
+        ("commit 3f2a91c", Mark(Kind.COMMIT, "3f2a91c")),
+        ("3f2a91c", Mark(Kind.COMMIT, "3f2a91c")),
+    ],
+)
+def test_the_name_of_a_landmark_is_read(said: str, mark: Mark) -> None:
+    assert read_mark(said) == mark
+
+
+@pytest.mark.parametrize(
+    "said", ["", "last", "parser", "5", "defaced", "release parser", "session 2", "v2 of the api"]
+)
+def test_other_words_are_no_landmark(said: str) -> None:
+    assert read_mark(said) is None
+
+
+@pytest.mark.parametrize(
+    ("tag", "version", "same"),
+    [
+        ("v2.0.0", "2", True),
+        ("2", "2.0", True),
+        ("holdfast-v1.4.0", "1.4", True),
+        ("v2.1.0", "2", False),
+        ("v20", "2", False),
+        ("v2.0.0-rc1", "2.0.0", False),
+        ("nightly", "2", False),
+        ("v1.0", "", False),
+    ],
+)
+def test_a_tag_is_held_against_a_version(tag: str, version: str, same: bool) -> None:
+    assert is_version(tag, version) is same
