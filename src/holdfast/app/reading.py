@@ -104,8 +104,19 @@ class Reading:
         found = self._store.bank(id)
         return found.name if found else self._banks.project(_here()).name
 
-    def recall(self, query: str, bank: str | None = None, plan: Plan = _PLAN) -> Recalled:
+    def recall(
+        self,
+        query: str,
+        bank: str | None = None,
+        layers: Sequence[Layer] = (),
+        limit: int = 10,
+        budget: Budget = Budget.MID,
+    ) -> Recalled:
         """The records that speak of a query, best first."""
+        return self.recall_by(query, bank, Plan(tuple(layers), limit, budget))
+
+    def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+        """The same, with every option."""
         id = self.bank_id(bank)
         found = self._recall(id, query, plan)
         return replace(found, bank=self.bank_name(id))

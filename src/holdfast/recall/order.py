@@ -78,7 +78,7 @@ def _authority(candidate: Candidate) -> float:
     """Rules before permanent facts before the rest; too little to bury a much better match."""
     if candidate.passage.kind == "rule":
         return 2 * _AUTHORITY
-    permanent = candidate.passage.kind == "fact" or candidate.passage.status is Status.ENDORSED
+    permanent = candidate.passage.kind == "fact" or candidate.passage.status is Status.VERIFIED
     return _AUTHORITY if permanent else 0.0
 
 
