@@ -32,6 +32,7 @@ _PARTS = 4
 _SHORT = 400
 # What the cross-encoder says against what all else says.
 _RERANK_SHARE = 0.7
+_SAME_MEASURE = ("direct_fts", "summaries", "temporal")
 
 
 class Query(NamedTuple):
@@ -88,8 +89,11 @@ def rank(
     query = read(store, bank, text, now)
     finishes = race(store, _arms(bank, query, plan, meaning))
     pool = Pool()
+    by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
     for finish in finishes:
-        admit(pool, finish.strategy.name, finish.found.finds, finish.found.lowest)
+        name, found = finish.strategy.name, finish.found
+        highest = by_words if name in _SAME_MEASURE else 0.0
+        admit(pool, name, found.finds, found.lowest, highest)
     if meaning is not None and plan.means.close:
         _fill_meaning(store, query, pool, meaning)
     weights = WORDS_ONLY if meaning is None or not plan.means.close else WEIGHTS

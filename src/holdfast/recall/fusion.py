@@ -21,10 +21,13 @@ NEIGHBOUR = 0.15
 _EXPANDED = 0.8
 
 
-def admit(pool: Pool, arm: str, finds: Sequence[Find], lowest: float = 0.0) -> None:
+def admit(
+    pool: Pool, arm: str, finds: Sequence[Find], lowest: float = 0.0, highest: float = 0.0
+) -> None:
     """Take an arm's finds into the pool, its scores brought to the scale; `lowest` is what the
-    arm would give to something that has nothing to do with the question."""
-    highest = max((find.score for find in finds), default=0.0)
+    arm would give to something that has nothing to do with the question, and `highest` a
+    score that another arm has given by the same measure."""
+    highest = max(highest, max((find.score for find in finds), default=0.0))
     span = highest - lowest
     for place, find in enumerate(finds, start=1):
         candidate = pool.meet(find.passage)

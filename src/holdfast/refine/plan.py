@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ from holdfast.sources.draft import FileInfo
 from holdfast.sources.fingerprint import fingerprint
 from holdfast.store.protocol import Writer
 
+_TAIL_BYTES = 64 * 1024
+_TIMESTAMP = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\dT[\d:.]{8,16}Z?)"')
 _PEEK_BYTES = 512 * 1024
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
@@ -65,7 +68,7 @@ def find_inputs(
                 found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
             else:
                 noted.append(f"{os.fsencode(real)!r}: its name is not UTF-8")
-    return sorted(found.values(), key=lambda item: (_modified(item.path), str(item.path)))
+    return sorted(found.values(), key=lambda item: (_ended(item.path), str(item.path)))
 
 
 def _refuse_other_formats(path: Path) -> None:
@@ -93,11 +96,20 @@ def _spelled(path: Path) -> bool:
     return True
 
 
-def _modified(path: Path) -> int:
+def _ended(path: Path) -> str:
+    """The last moment that a transcript tells, or else when its file was changed: copying a
+    folder gives every file a new date, and a fork must still come after its original."""
     try:
-        return path.stat().st_mtime_ns
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL_BYTES))
+            told = _TIMESTAMP.findall(file.read())
+            changed = os.fstat(file.fileno()).st_mtime
     except OSError:
-        return 0
+        return ""
+    if told:
+        return str(max(told).decode())
+    return datetime.fromtimestamp(changed, UTC).isoformat(timespec="milliseconds")
 
 
 class Planner:
