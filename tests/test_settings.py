@@ -66,6 +66,13 @@ def test_every_setting_of_the_file_is_read(tmp_path: Path) -> None:
         tools = ["mcp__mail__*"]
         paths = ["secrets/*", "*.pem"]
         projects = ["/home/dev/private"]
+        [embed]
+        model = "/models/mine"
+        endpoint = "http://localhost:11434/v1"
+        endpoint_model = "nomic-embed-text"
+        api_key_env = "EMBED_KEY"
+        [rerank]
+        model = "/models/reranker.onnx"
         """,
     )
 
@@ -76,6 +83,32 @@ def test_every_setting_of_the_file_is_read(tmp_path: Path) -> None:
     assert settings.exclude_tools == ("mcp__mail__*",)
     assert settings.exclude_paths == ("secrets/*", "*.pem")
     assert settings.exclude_projects == ("/home/dev/private",)
+    assert settings.embed_model == "/models/mine"
+    assert settings.embed_endpoint == "http://localhost:11434/v1"
+    assert settings.embed_endpoint_model == "nomic-embed-text"
+    assert settings.embed_api_key_env == "EMBED_KEY" and settings.embed_api_key == ""
+    assert settings.rerank_model == "/models/reranker.onnx"
+
+
+def test_the_models_can_be_named_by_the_environment(tmp_path: Path) -> None:
+    environment = write(tmp_path / "h", '[embed]\nmodel = "filed"\n[rerank]\nmodel = "filed"')
+
+    settings = load_settings(
+        environment
+        | {
+            "HOLDFAST_EMBEDDER": "none",
+            "HOLDFAST_EMBED_ENDPOINT": "http://localhost:1/v1",
+            "HOLDFAST_EMBED_ENDPOINT_MODEL": "small",
+            "HOLDFAST_EMBED_API_KEY_ENV": "EMBED_KEY",
+            "HOLDFAST_RERANKER": "/models/reranker.onnx",
+            "EMBED_KEY": "k-123",
+        }
+    )
+
+    assert settings.embed_model == "none" and settings.rerank_model == "/models/reranker.onnx"
+    assert settings.embed_endpoint == "http://localhost:1/v1"
+    assert settings.embed_endpoint_model == "small" and settings.embed_api_key == "k-123"
+    assert "k-123" not in repr(settings)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +117,8 @@ def test_every_setting_of_the_file_is_read(tmp_path: Path) -> None:
         ('bnak = "x"', "'bnak'", "bank"),
         ("[exclude]\ntool = []", "'exclude.tool'", "exclude.tools"),
         ("[redact]\npattern = {}", "'redact.pattern'", "redact.patterns"),
+        ("[embed]\nmodle = 'x'", "'embed.modle'", "embed.model"),
+        ("[rerank]\nmodel = 5", "rerank.model must be a string", ""),
         ("bank = 5", "bank must be a string", ""),
         ('exclude = "all"', "exclude must be a table", ""),
         ("redact = []", "redact must be a table", ""),

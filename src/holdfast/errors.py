@@ -4,6 +4,7 @@ HoldfastError
 ├── InputError             what the user gave cannot be used
 │   ├── NotFoundError      a record, bank or file that is not there
 │   └── SettingsError      the settings file or an environment variable
+├── ModelError             a model cannot be opened, is not the one expected, or does not answer
 └── StoreError             the memory itself cannot be read or written
     ├── StoreBusyError     another process holds it too long
     ├── StoreFullError     no room on the disk
@@ -33,6 +34,10 @@ class NotFoundError(InputError):
 
 class SettingsError(InputError):
     """The settings file or an environment variable."""
+
+
+class ModelError(HoldfastError):
+    """A model cannot be opened, is not the one expected, or does not answer."""
 
 
 class StoreError(HoldfastError):

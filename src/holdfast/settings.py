@@ -10,17 +10,20 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from holdfast.errors import SettingsError
 
 FILE_NAME = "config.toml"
+NO_MODEL = "none"
 _KNOWN = {
-    "": ("bank", "banks", "redact", "exclude"),
+    "": ("bank", "banks", "redact", "exclude", "embed", "rerank"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
+    "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
+    "rerank": ("model",),
 }
 
 
@@ -36,6 +39,12 @@ class Settings:
     exclude_tools: tuple[str, ...] = ()
     exclude_paths: tuple[str, ...] = ()
     exclude_projects: tuple[str, ...] = ()
+    embed_model: str = ""
+    embed_endpoint: str = ""
+    embed_endpoint_model: str = ""
+    embed_api_key_env: str = ""
+    embed_api_key: str = field(default="", repr=False)
+    rerank_model: str = ""
 
     @property
     def database(self) -> Path:
@@ -51,6 +60,8 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     claude = Path(env.get("CLAUDE_CONFIG_DIR") or user / ".claude").expanduser()
     file = _Table(home / FILE_NAME)
     redact, exclude = file.table("redact"), file.table("exclude")
+    embed, rerank = file.table("embed"), file.table("rerank")
+    api_key_env = env.get("HOLDFAST_EMBED_API_KEY_ENV") or embed.text("api_key_env")
     return Settings(
         home=home,
         claude_dir=claude,
@@ -60,6 +71,14 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         exclude_tools=exclude.texts("tools"),
         exclude_paths=exclude.texts("paths"),
         exclude_projects=exclude.texts("projects"),
+        embed_model=env.get("HOLDFAST_EMBEDDER") or embed.text("model"),
+        embed_endpoint=env.get("HOLDFAST_EMBED_ENDPOINT") or embed.text("endpoint"),
+        embed_endpoint_model=(
+            env.get("HOLDFAST_EMBED_ENDPOINT_MODEL") or embed.text("endpoint_model")
+        ),
+        embed_api_key_env=api_key_env,
+        embed_api_key=env.get(api_key_env, "") if api_key_env else "",
+        rerank_model=env.get("HOLDFAST_RERANKER") or rerank.text("model"),
     )
 
 

@@ -1,0 +1,80 @@
+"""Question and text read together by an ONNX model, giving one score per pair.
+
+A score is a function of its pair alone (see `session`). The deadline is looked at before each pair,
+so a call overruns it by the time of one pair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from holdfast.errors import ModelError
+from holdfast.inference import packaged
+from holdfast.inference.reranking import Reranker
+from holdfast.inference.session import Output, Row, Session
+from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
+
+LONGEST_TEXT = 320
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+class CrossEncoder:
+    """A `Reranker` from one ONNX file; with a hash given, only if the file has it."""
+
+    def __init__(
+        self,
+        path: Path,
+        tokenizer: Tokenizer,
+        expected_sha256: str | None = None,
+        *,
+        threads: int = 2,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._session = Session(path, threads, expected_sha256)
+        self._tokenizer = tokenizer
+        self._clock = clock
+        strange = set(self._session.inputs) - set(_INPUTS)
+        if strange or "input_ids" not in self._session.inputs:
+            raise ModelError(
+                f"{path} asks for {', '.join(self._session.inputs)}.",
+                f"A reranker takes {', '.join(_INPUTS)}; choose another in the settings.",
+            )
+        with path.open("rb") as file:
+            digest = expected_sha256 or hashlib.file_digest(file, "sha256").hexdigest()
+        self.name: str = f"{path.stem}-{digest[:12]}"
+
+    def score(
+        self, query: str, texts: Sequence[str], deadline: float | None = None
+    ) -> list[float] | None:
+        """One score per text, in the order given; None when there was not the time."""
+        rows = [Row(*self._tokenizer.pair(query, text, LONGEST_TEXT)) for text in texts]
+        found = self._session.run_all(
+            rows, late=lambda: deadline is not None and self._clock() >= deadline
+        )
+        return None if found is None else [_one_number(output) for output in found]
+
+
+def _one_number(output: Output) -> float:
+    if output.size != 1 or not np.isfinite(output).all():
+        raise ModelError(
+            f"The reranker gives an output of shape {output.shape} for a pair.",
+            "It must give one number; choose another in the settings.",
+        )
+    return float(output.reshape(-1)[0])
+
+
+def packaged_reranker(threads: int = 2) -> Reranker | None:
+    """The reranker that comes with Holdfast, if one does."""
+    if not packaged.RERANKER.is_file():
+        return None
+    return CrossEncoder(
+        packaged.RERANKER,
+        open_tokenizer(packaged.TOKENIZER),
+        packaged.RERANKER_SHA256,
+        threads=threads,
+    )

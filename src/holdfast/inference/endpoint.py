@@ -1,0 +1,133 @@
+"""Texts to vectors by a service that speaks the OpenAI embeddings protocol, if the user names one.
+
+The one place in this package that talks to a network. Texts leave the machine; the settings page
+says so. An answer that does not fit the question is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from http.client import HTTPException
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from holdfast.errors import ModelError
+from holdfast.inference.embedder import Vectors, unit_rows
+
+_BATCH = 64
+_TRIES = 3
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 10.0
+_BUSY = 429
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Texts and key go to the address that was named, and to no other."""
+
+    def redirect_request(
+        self, req: object, fp: object, code: int, msg: str, headers: object, newurl: str
+    ) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
+
+
+class EndpointEmbedder:
+    """An `Embedder` behind `POST <url>/embeddings`; `url` ends in `/v1` as a rule."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        dimension: int | None = None,
+        api_key: str = "",
+        timeout_s: float = 30.0,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ModelError(
+                f"{url!r} is no address of an embeddings service.",
+                "Set embed.endpoint to something like http://localhost:11434/v1.",
+            )
+        parts = urlsplit(url)
+        path = parts.path.rstrip("/").removesuffix("/embeddings") + "/embeddings"
+        self._address = parts._replace(path=path).geturl()
+        # Passwords and parameters stay out of what is stored and shown.
+        self._shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+        self._model = model
+        self._api_key = api_key
+        self._timeout_s = timeout_s
+        self._wait = wait
+        self.dimension: int = dimension or self._ask(["dimension"]).shape[1]
+        self.name: str = f"{model}@{self._shown}"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row of length one per text, in the order given."""
+        parts = [self._ask(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        for part in parts:
+            if part.shape[1] != self.dimension:
+                raise self._strange(f"{part.shape[1]} numbers a text, not {self.dimension}")
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *parts])
+
+    def _ask(self, texts: Sequence[str]) -> Vectors:
+        asked = {"model": self._model, "input": [_acceptable(text) for text in texts]}
+        answer = self._post(json.dumps(asked).encode())
+        try:
+            items = cast(list[dict[str, Any]], json.loads(answer)["data"])
+            rows = {int(item["index"]): item["embedding"] for item in items}
+            ordered = [rows[place] for place in range(len(texts))]
+            vectors = np.array(ordered, np.float32)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._strange("an answer of another form") from error
+        if len(items) != len(texts) or vectors.ndim != 2 or not np.isfinite(vectors).all():
+            raise self._strange(f"{len(items)} vectors for {len(texts)} texts")
+        return unit_rows(vectors)
+
+    def _post(self, body: bytes) -> bytes:
+        headers = {"Content-Type": "application/json"}
+        if self._api_key:
+            headers["Authorization"] = f"Bearer {self._api_key}"
+        request = urllib.request.Request(self._address, body, headers)
+        for left in reversed(range(_TRIES)):
+            try:
+                with _OPENER.open(request, timeout=self._timeout_s) as response:
+                    return response.read()
+            except urllib.error.HTTPError as error:
+                with error:
+                    if not left or not (error.code == _BUSY or error.code >= 500):
+                        raise self._failed(f"{error.code} {error.reason}") from error
+                    self._wait(_pause(error.headers.get("Retry-After"), _TRIES - 1 - left))
+            except (OSError, HTTPException) as error:
+                raise self._failed(str(getattr(error, "reason", "") or error)) from error
+        raise AssertionError("the last try returns or raises")
+
+    def _failed(self, what: str) -> ModelError:
+        return ModelError(
+            f"The embeddings service at {self._shown} failed: {what}.",
+            "Check embed.endpoint, embed.endpoint_model and the key, or whether it runs.",
+        )
+
+    def _strange(self, what: str) -> ModelError:
+        return ModelError(
+            f"The embeddings service at {self._shown} gave {what}.",
+            "Check embed.endpoint_model: it must name an embedding model.",
+        )
+
+
+def _acceptable(text: str) -> str:
+    """The text as services take it: several refuse an empty one, and a lone surrogate."""
+    return text.encode("utf-8", "replace").decode("utf-8") or " "
+
+
+def _pause(retry_after: str | None, failures: int) -> float:
+    """How long to wait: what the service asks for, within reason, else twice as long each time."""
+    wished = float(retry_after) if retry_after and retry_after.isdigit() else 0.0
+    return min(max(wished, _FIRST_WAIT_S * 2**failures), _LONGEST_WAIT_S)

@@ -1,0 +1,62 @@
+"""The `tokenizers` package, for vocabularies that are not WordPiece; used only if installed."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import InputError
+
+LONGEST_INPUT = 512
+
+
+class HuggingFaceTokenizer:
+    """Any `tokenizer.json`, read by the package that defines the format."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            package = importlib.import_module("tokenizers")
+        except ImportError as error:
+            raise InputError(
+                f"{path} is not a WordPiece vocabulary as uncased BERT models have it.",
+                "Run `pip install tokenizers`, which reads every kind.",
+            ) from error
+        try:
+            self._tokenizer: Any = package.Tokenizer.from_file(str(path))
+        except Exception as error:  # the package raises nothing more specific
+            raise InputError(
+                f"{path} cannot be read: {error}.", "Copy the tokenizer.json of the model again."
+            ) from error
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+
+    def pieces(self, text: str, limit: int | None = None) -> list[int]:
+        """The ids of the text alone, at most `limit` of them."""
+        ids: list[int] = self._tokenizer.encode(_spelled(text), add_special_tokens=False).ids
+        return ids if limit is None else ids[:limit]
+
+    def ids(self, text: str, limit: int) -> list[int]:
+        """The ids of a text as a model wants it, between its marks, at most `limit` in all."""
+        self._tokenizer.enable_truncation(limit)
+        try:
+            return self._tokenizer.encode(_spelled(text)).ids
+        finally:
+            self._tokenizer.no_truncation()
+
+    def pair(self, first: str, second: str, limit: int) -> tuple[list[int], list[int]]:
+        """The ids of two texts and to which each belongs; the second has at most `limit`."""
+        left = len(self.pieces(first)) + self._tokenizer.num_special_tokens_to_add(True)
+        whole = min(left + limit, LONGEST_INPUT)
+        strategy = "only_second" if left < whole else "longest_first"
+        self._tokenizer.enable_truncation(whole, strategy=strategy)
+        try:
+            both = self._tokenizer.encode(_spelled(first), _spelled(second))
+        finally:
+            self._tokenizer.no_truncation()
+        return both.ids, both.type_ids
+
+
+def _spelled(text: str) -> str:
+    """The text without lone surrogates, which the package cannot take."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,138 @@
+"""Opening an ONNX graph with little memory, and saying clearly when it cannot be opened."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime as ort
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
+
+from holdfast.errors import ModelError
+
+Output = npt.NDArray[np.float32]
+
+_REINSTALL = "Install Holdfast again: pip install --force-reinstall holdfast."
+_FATAL_ONLY = 4
+# What ONNX Runtime raises for a file it cannot use and for a run that fails.
+_FAILURES = (
+    ort_errors.EPFail,
+    ort_errors.Fail,
+    ort_errors.InvalidArgument,
+    ort_errors.InvalidGraph,
+    ort_errors.InvalidProtobuf,
+    ort_errors.NoModel,
+    ort_errors.NoSuchFile,
+    ort_errors.NotImplemented,
+    ort_errors.RuntimeException,
+    RuntimeError,
+    ValueError,
+)
+
+
+class Row(NamedTuple):
+    """The ids of one text or pair, and to which text of a pair each belongs."""
+
+    ids: list[int]
+    types: list[int] | None = None
+
+
+class Session:
+    """A graph, ready to run on the processor, row by row.
+
+    8-bit graphs choose the scale of their activations from everything that goes through together,
+    so that a row among others gets another result than alone: for the shipped model a cosine of
+    .993 on average and .973 at worst. One row at a time is no slower on a processor, and makes
+    the result a function of the row.
+    """
+
+    def __init__(self, path: Path, threads: int, expected_sha256: str | None = None) -> None:
+        self._path = path
+        self._threads = threads
+        # With a hash to keep, the very bytes that were hashed are loaded. Without one the file
+        # is opened by name, because big models keep their weights in files beside it.
+        model = str(path) if expected_sha256 is None else checked(path, expected_sha256)
+        if not path.is_file():
+            raise ModelError(f"There is no {path}.", "Correct the path in the settings.")
+        try:
+            self._session = ort.InferenceSession(
+                model, _options(), providers=["CPUExecutionProvider"]
+            )
+        except _FAILURES as error:
+            raise ModelError(
+                f"{path} cannot be opened as an ONNX model: {_first_line(error)}",
+                "Copy the file again, or choose another model in the settings.",
+            ) from error
+        self.inputs = [str(given.name) for given in self._session.get_inputs()]
+
+    def run(self, row: Row) -> Output:
+        """The graph's first output for one row alone."""
+        ids = np.array([row.ids], np.int64)
+        types = np.array([row.types], np.int64) if row.types else np.zeros_like(ids)
+        offered = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
+        needed = {name: offered[name] for name in self.inputs if name in offered}
+        try:
+            first = self._session.run(None, needed)[0]
+        except _FAILURES as error:
+            raise ModelError(
+                f"{self._path} does not run: {_first_line(error)}",
+                f"It asks for {', '.join(self.inputs)}; choose another model in the settings.",
+            ) from error
+        return np.asarray(first, dtype=np.float32)
+
+    def run_all(self, rows: Sequence[Row], late: Callable[[], bool]) -> list[Output] | None:
+        """The output for each row, `threads` of them at a time; None once it is `late`."""
+
+        def run_unless_late(row: Row) -> Output | None:
+            return None if late() else self.run(row)
+
+        workers = min(self._threads, len(rows))
+        if workers < 2:
+            found = [run_unless_late(row) for row in rows]
+        else:
+            pool = ThreadPoolExecutor(workers)
+            try:
+                found = list(pool.map(run_unless_late, rows))
+            finally:
+                pool.shutdown(cancel_futures=True)
+        done = [output for output in found if output is not None]
+        return done if len(done) == len(rows) else None
+
+
+def checked(path: Path, expected_sha256: str) -> bytes:
+    """The bytes of a file, if they are the expected ones."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error}.", _REINSTALL) from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected_sha256:
+        raise ModelError(
+            f"{path} is not the file it should be: SHA-256 {found}, expected {expected_sha256}.",
+            _REINSTALL,
+        )
+    return content
+
+
+def _options() -> ort.SessionOptions:
+    options = ort.SessionOptions()
+    # One thread a row and several rows at a time: the threads of one row would wait for each
+    # other after every operation, and burn a core of the user's machine while they do.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _FATAL_ONLY
+    # Row by row the arena keeps little, and threads share it: measured with two threads and
+    # long texts 149 MB in all, against 268 when each thread asks the system for memory itself.
+    options.enable_cpu_mem_arena = True
+    # A pattern is kept for every length of text ever met.
+    options.enable_mem_pattern = False
+    return options
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0][:300]

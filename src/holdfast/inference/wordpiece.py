@@ -1,0 +1,192 @@
+"""WordPiece as uncased BERT does it, from a `tokenizer.json`: text to the numbers a model reads.
+
+It gives the ids of the `tokenizers` package, which would bring a tree of dependencies along; a
+test compares the two. `WordPiece.understands` says whether a file is of this kind.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.inference.characters import CHINESE, PUNCTUATION, REMOVED
+
+LONGEST_INPUT = 512
+_KINDS = ["WordPiece", "BertNormalizer", "BertPreTokenizer"]
+_UNCASED = {
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": True,
+    "lowercase": True,
+}
+_ODD_MARKS = ("normalized", "single_word", "lstrip", "rstrip")
+_KEPT_WORDS = 50_000
+# Text is normalised in stretches, so that the first 256 tokens of a megabyte cost a few kB.
+_STRETCH = 4_000
+# Not `\s`: that has 0x1c to 0x1f, which the normaliser removes without parting the word.
+_GAP = re.compile(r"[ \t\n\r]")
+
+
+class _Folding(dict[int, str]):
+    """How a character is normalised, worked out when it is first met; for `str.translate`.
+
+    Doing it character by character is exact: marks, the only thing canonical ordering moves,
+    are dropped.
+    """
+
+    def __missing__(self, code: int) -> str:
+        folded = self[code] = _fold(chr(code))
+        return folded
+
+
+def _fold(char: str) -> str:
+    if char in "\t\n\r":
+        return " "
+    if char == "\ufffd" or ord(char) in REMOVED:
+        return ""
+    if char.isspace():
+        return " "
+    parts = [part for part in unicodedata.normalize("NFD", char) if ord(part) not in REMOVED]
+    folded = "".join(_apart(part.lower()) for part in parts)
+    return f" {folded} " if ord(char) in CHINESE else folded
+
+
+def _apart(part: str) -> str:
+    return f" {part} " if len(part) == 1 and ord(part) in PUNCTUATION else part
+
+
+class WordPiece:
+    """A vocabulary, and how a text is cut into its pieces."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        model = description["model"]
+        self._vocabulary: dict[str, int] = model["vocab"]
+        self._unknown = self._vocabulary[model["unk_token"]]
+        self._prefix: str = model["continuing_subword_prefix"]
+        self._longest: int = model["max_input_chars_per_word"]
+        self._folding = _Folding()
+        self._special = {token["content"]: token["id"] for token in description["added_tokens"]}
+        self._special_pattern = _pattern_of(description["added_tokens"])
+        self._start, self._end = _bounds(description["post_processor"])
+        self._words: dict[str, list[int]] = {}
+
+    @staticmethod
+    def understands(description: dict[str, Any]) -> bool:
+        """Whether this is WordPiece as BERT does it; anything else would give wrong ids."""
+        try:
+            kinds = [description[part]["type"] for part in ("model", "normalizer", "pre_tokenizer")]
+            folds = {key: description["normalizer"][key] for key in _UNCASED}
+            _bounds(description["post_processor"])
+            odd = any(token[flag] for token in description["added_tokens"] for flag in _ODD_MARKS)
+        except (KeyError, TypeError, ValueError, IndexError):
+            return False
+        if folds["strip_accents"] is None:
+            folds["strip_accents"] = folds["lowercase"]
+        return kinds == _KINDS and folds == _UNCASED and not odd
+
+    def pieces(self, text: str, limit: int | None = None) -> list[int]:
+        """The ids of the text alone, at most `limit` of them."""
+        found: list[int] = []
+        for part in self._parts(text):
+            if isinstance(part, int):
+                found.append(part)
+            else:
+                found.extend(self._ids_of_words(part.translate(self._folding).split()))
+            if limit is not None and len(found) >= limit:
+                return found[:limit]
+        return found
+
+    def ids(self, text: str, limit: int) -> list[int]:
+        """The ids of a text as a model wants it, between its marks, at most `limit` in all."""
+        return [self._start, *self.pieces(text, max(limit - 2, 0)), self._end]
+
+    def pair(self, first: str, second: str, limit: int) -> tuple[list[int], list[int]]:
+        """The ids of two texts and to which each belongs (0 or 1).
+
+        At most `limit` pieces of the second are kept, and of the first what then still fits.
+        """
+        right = self.pieces(second, min(limit, LONGEST_INPUT - 3))
+        left = self.pieces(first, LONGEST_INPUT - 3 - len(right))
+        ids = [self._start, *left, self._end, *right, self._end]
+        return ids, [0] * (len(left) + 2) + [1] * (len(right) + 1)
+
+    def _parts(self, text: str) -> Iterator[int | str]:
+        """Stretches of text that may be cut into words, and the ids of marks between them."""
+        start = 0
+        for match in self._special_pattern.finditer(text):
+            yield from _stretches(text, start, match.start())
+            yield self._special[match.group(1)]
+            start = match.end()
+        yield from _stretches(text, start, len(text))
+
+    def _ids_of_words(self, words: list[str]) -> Iterator[int]:
+        known = self._words
+        for word in words:
+            ids = known.get(word)
+            if ids is None:
+                ids = self._cut(word)
+                if len(known) >= _KEPT_WORDS:
+                    known.clear()
+                known[word] = ids
+            yield from ids
+
+    def _cut(self, word: str) -> list[int]:
+        """The longest piece the vocabulary knows, then the longest of the rest, and so on."""
+        if len(word) > self._longest:
+            return [self._unknown]
+        ids: list[int] = []
+        start = 0
+        while start < len(word):
+            prefix = self._prefix if start else ""
+            for end in range(len(word), start, -1):
+                found = self._vocabulary.get(prefix + word[start:end])
+                if found is not None:
+                    ids.append(found)
+                    start = end
+                    break
+            else:
+                return [self._unknown]
+        return ids
+
+
+def _stretches(text: str, start: int, end: int) -> Iterator[str]:
+    while end - start > _STRETCH:
+        gap = _GAP.search(text, start + _STRETCH, end)
+        if gap is None:
+            break
+        yield text[start : gap.end()]
+        start = gap.end()
+    if start < end:
+        yield text[start:end]
+
+
+def _pattern_of(tokens: list[dict[str, Any]]) -> re.Pattern[str]:
+    """What finds the marks of the vocabulary where a text spells them out."""
+    if not tokens:
+        return re.compile(r"(?!)()")
+    left = "|".join(re.escape(token["content"]) for token in tokens)
+    return re.compile(f"({left})")
+
+
+def _bounds(post_processor: dict[str, Any]) -> tuple[int, int]:
+    """The marks before and after a text; ValueError unless two texts are put together as
+    mark, first, mark, second, mark."""
+    if post_processor["type"] == "BertProcessing":
+        return post_processor["cls"][1], post_processor["sep"][1]
+    if post_processor["type"] != "TemplateProcessing":
+        raise ValueError(post_processor["type"])
+    shape = [next(iter(part)) for part in post_processor["pair"]]
+    types = [
+        part[kind]["type_id"] for part, kind in zip(post_processor["pair"], shape, strict=True)
+    ]
+    marks = [part["SpecialToken"]["id"] for part in post_processor["pair"][::2]]
+    single = [next(iter(part)) for part in post_processor["single"]]
+    mark, text = "SpecialToken", "Sequence"
+    if (shape, single) != ([mark, text, mark, text, mark], [mark, text, mark]):
+        raise ValueError(shape)
+    if types != [0, 0, 0, 1, 1] or marks[1] != marks[2]:
+        raise ValueError(types)
+    ids = [post_processor["special_tokens"][name]["ids"][0] for name in marks]
+    return ids[0], ids[1]

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from tests.inference.graphs import INPUTS, count_of_second, save
+
+from holdfast.errors import ModelError
+from holdfast.inference import packaged
+from holdfast.inference.cross_encoder import CrossEncoder, packaged_reranker
+from holdfast.inference.tokenizer import open_tokenizer
+
+TOKENIZER = open_tokenizer(packaged.TOKENIZER)
+TEXTS = ["cat " * count for count in (7, 1, 40, 3, 2, 900, 0)]
+
+
+def test_scores_come_in_the_order_of_the_texts_and_long_texts_are_cut(tmp_path: Path) -> None:
+    reranker = CrossEncoder(count_of_second(tmp_path / "pairs.onnx"), TOKENIZER)
+
+    assert reranker.score("who?", TEXTS) == [8, 2, 41, 4, 3, 321, 1]
+    assert reranker.score("who?", []) == []
+
+
+def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
+    path = count_of_second(tmp_path / "pairs.onnx")
+    one, three = (CrossEncoder(path, TOKENIZER, threads=count) for count in (1, 3))
+    assert one.score("who?", TEXTS) == three.score("who?", TEXTS)
+    assert one.name == three.name == "pairs-" + hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def test_a_deadline_that_passed_gives_nothing_and_one_that_did_not_gives_all(
+    tmp_path: Path,
+) -> None:
+    reranker = CrossEncoder(count_of_second(tmp_path / "pairs.onnx"), TOKENIZER)
+
+    assert reranker.score("who?", TEXTS, deadline=time.monotonic() - 1) is None
+    assert reranker.score("who?", TEXTS, deadline=time.monotonic() + 3600) is not None
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_deadline_that_passes_on_the_way_gives_nothing(tmp_path: Path, threads: int) -> None:
+    ticks: Iterator[int] = iter(range(100))
+    reranker = CrossEncoder(
+        count_of_second(tmp_path / "pairs.onnx"),
+        TOKENIZER,
+        threads=threads,
+        clock=lambda: next(ticks),
+    )
+    assert reranker.score("who?", TEXTS, deadline=len(TEXTS) - 2) is None
+    assert next(ticks) == len(TEXTS)
+
+
+def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
+    path = count_of_second(tmp_path / "pairs.onnx")
+    right = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    assert CrossEncoder(path, TOKENIZER, right).score("a", ["b"]) == [2]
+    with pytest.raises(ModelError, match="SHA-256"):
+        CrossEncoder(path, TOKENIZER, "0" * 64)
+
+
+def test_what_is_no_reranker_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    identity = [helper.make_node("Cast", ["input_ids"], ["out"], to=TensorProto.FLOAT)]
+    cast_of_x = [helper.make_node("Cast", ["x"], ["out"], to=TensorProto.FLOAT)]
+    save(tmp_path / "many.onnx", identity, {}, INPUTS)
+    save(tmp_path / "other.onnx", cast_of_x, {}, ("x",))
+    (tmp_path / "broken.onnx").write_bytes(b"\x08\x07 not a model")
+
+    with pytest.raises(ModelError, match="for a pair"):
+        CrossEncoder(tmp_path / "many.onnx", TOKENIZER).score("a", ["b"])
+    for name, complaint in (
+        ("other.onnx", "asks for x"),
+        ("broken.onnx", "cannot be opened"),
+        ("absent.onnx", "There is no"),
+    ):
+        with pytest.raises(ModelError, match=complaint) as caught:
+            CrossEncoder(tmp_path / name, TOKENIZER)
+        assert caught.value.remedy
+
+
+def test_no_reranker_comes_with_the_package_until_its_file_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "reranker" / "model.onnx"
+    monkeypatch.setattr(packaged, "RERANKER", path)
+    assert packaged_reranker() is None
+
+    count_of_second(path)
+    monkeypatch.setattr(packaged, "RERANKER_SHA256", "")
+    with pytest.raises(ModelError, match="SHA-256"):
+        packaged_reranker()
+
+    monkeypatch.setattr(packaged, "RERANKER_SHA256", hashlib.sha256(path.read_bytes()).hexdigest())
+    opened = packaged_reranker()
+    assert opened is not None and opened.score("a", ["b c"]) == [3]
+
+
+def test_a_real_reranker_puts_the_answer_first() -> None:
+    named = os.environ.get("HOLDFAST_RERANKER", "")
+    if not named or not Path(named).is_file():
+        pytest.skip("HOLDFAST_RERANKER names no file: no real reranker here to try")
+    reranker = CrossEncoder(Path(named), TOKENIZER)
+    texts = [
+        "The cake needs two eggs and a cup of sugar.",
+        "Redis is an in-memory store.",
+        "We dropped Redis because it lost counts whenever it failed over.",
+        "The limiter counts requests per minute.",
+    ]
+
+    scores = reranker.score("Why did we drop Redis?", texts)
+
+    assert scores is not None and int(np.argmax(scores)) == 2
+    assert reranker.score("Why did we drop Redis?", texts[2:3]) == scores[2:3]

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holdfast.errors import ModelError
+from holdfast.inference.endpoint import EndpointEmbedder
+
+Answer = tuple[int, dict[str, str], Any]
+
+
+class Service:
+    """A real server on loopback that answers by a function and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
+        self.answer: Callable[[dict[str, Any]], Answer] = lambda body: (200, {}, vectors(body))
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                service.asked.append(body)
+                service.headers.append(dict(self.headers.items()))
+                service.paths.append(self.path)
+                status, headers, answer = service.answer(body)
+                content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(content))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                with suppress(BrokenPipeError):  # whoever asked has given up waiting
+                    self.wfile.write(content)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+
+
+def vectors(body: dict[str, Any]) -> dict[str, Any]:
+    """Length and first letter of each text, backwards, as the protocol allows."""
+    data = [
+        {"index": place, "embedding": [float(len(text)), float(ord(text[0])), 0.5]}
+        for place, text in enumerate(body["input"])
+    ]
+    return {"data": data[::-1]}
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.server.shutdown()
+    thread.join()
+    made.server.server_close()
+
+
+def test_rows_come_in_the_order_of_the_texts_and_have_length_one(service: Service) -> None:
+    embedder = EndpointEmbedder(service.url, "small", api_key="k-1")
+    texts = ["x" * count for count in range(130)]
+
+    found = embedder.embed(texts)
+
+    wanted = np.array([[max(n, 1), ord("x") if n else ord(" "), 0.5] for n in range(130)])
+    assert np.allclose(found, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-6)
+    assert embedder.dimension == 3 and embedder.name == f"small@{service.url}/embeddings"
+    assert [len(body["input"]) for body in service.asked] == [1, 64, 64, 2]
+    assert set(service.paths) == {"/v1/embeddings"}
+    assert {body["model"] for body in service.asked} == {"small"}
+    assert service.headers[0]["Authorization"] == "Bearer k-1"
+    assert embedder.embed([]).shape == (0, 3)
+
+
+def test_a_known_dimension_is_not_asked_for_and_no_key_is_sent_without_one(
+    service: Service,
+) -> None:
+    embedder = EndpointEmbedder(service.url + "/embeddings", "small", dimension=3)
+    assert service.asked == []
+    embedder.embed(["a"])
+    assert "Authorization" not in service.headers[0]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_service_is_asked_three_times_at_most(service: Service, status: int) -> None:
+    waits: list[float] = []
+    service.answer = lambda body: (
+        (status, {}, b"") if len(service.asked) < 3 else (200, {}, vectors(body))
+    )
+    embedder = EndpointEmbedder(service.url, "small", dimension=3, wait=waits.append)
+
+    assert embedder.embed(["a"]).shape == (1, 3)
+    assert waits == [0.5, 1.0]
+
+    service.answer = lambda body: (status, {}, b"")
+    with pytest.raises(ModelError, match=str(status)):
+        embedder.embed(["a"])
+    assert len(service.asked) == 6 and len(waits) == 4
+
+
+def test_the_service_says_how_long_to_wait_within_reason(service: Service) -> None:
+    waits: list[float] = []
+    asked = iter(["3", "86400", ""])
+    service.answer = lambda body: (429, {"Retry-After": next(asked)}, b"")
+    embedder = EndpointEmbedder(service.url, "small", dimension=3, wait=waits.append)
+
+    with pytest.raises(ModelError):
+        embedder.embed(["a"])
+
+    assert waits == [3.0, 10.0]
+
+
+def test_a_refusal_is_not_repeated(service: Service) -> None:
+    service.answer = lambda body: (401, {}, {"error": "bad key"})
+    embedder = EndpointEmbedder(service.url, "small", dimension=3)
+
+    with pytest.raises(ModelError, match="401") as caught:
+        embedder.embed(["a"])
+
+    assert len(service.asked) == 1 and caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"<html>",
+        [],
+        {"data": []},
+        {"data": [{"index": 0}]},
+        {"data": [{"index": 0, "embedding": [1.0, 2.0]}]},
+        {"data": [{"index": 1, "embedding": [1.0, 2.0, 3.0]}]},
+        {"data": [{"index": 0, "embedding": "text"}]},
+        {"data": [{"index": 0, "embedding": [1.0, 2.0, float("nan")]}]},
+        {"data": [{"index": 0, "embedding": [1.0, 2.0, 3.0]}] * 2},
+    ],
+)
+def test_an_answer_that_does_not_fit_is_an_error(service: Service, answer: Any) -> None:
+    service.answer = lambda body: (200, {}, answer)
+    embedder = EndpointEmbedder(service.url, "small", dimension=3)
+
+    with pytest.raises(ModelError, match="gave") as caught:
+        embedder.embed(["a"])
+
+    assert caught.value.remedy
+
+
+def test_a_service_that_is_not_there_or_too_slow_is_an_error(service: Service) -> None:
+    held = threading.Event()
+
+    def hold(body: dict[str, Any]) -> Answer:
+        held.wait(30)
+        return 200, {}, vectors(body)
+
+    service.answer = hold
+    slow = EndpointEmbedder(service.url, "small", dimension=3, timeout_s=0.05)
+    try:
+        with pytest.raises(ModelError, match="timed out"):
+            slow.embed(["a"])
+    finally:
+        held.set()
+
+    with pytest.raises(ModelError, match="failed"):
+        EndpointEmbedder("http://127.0.0.1:1/v1", "small")
+    with pytest.raises(ModelError, match="no address"):
+        EndpointEmbedder("file:///etc/passwd", "small")
+
+
+def test_nothing_is_sent_on_to_another_address(service: Service) -> None:
+    elsewhere = {"Location": service.url + "/elsewhere"}
+    service.answer = lambda body: (307, elsewhere, b"")
+    embedder = EndpointEmbedder(service.url, "small", dimension=3, api_key="k-1")
+
+    with pytest.raises(ModelError, match="307"):
+        embedder.embed(["a"])
+
+    assert service.paths == ["/v1/embeddings"]
+
+
+def test_parameters_of_the_address_are_sent_but_neither_stored_nor_shown(service: Service) -> None:
+    embedder = EndpointEmbedder(service.url + "?key=s3cret", "small", dimension=3)
+    service.answer = lambda body: (400, {}, b"")
+
+    with pytest.raises(ModelError) as caught:
+        embedder.embed(["a"])
+
+    assert service.paths == ["/v1/embeddings?key=s3cret"]
+    assert "s3cret" not in embedder.name + caught.value.message
+
+
+def test_a_text_that_is_no_valid_unicode_is_sent_all_the_same(service: Service) -> None:
+    EndpointEmbedder(service.url, "small", dimension=3).embed(["a\ud800"])
+    assert service.asked[0]["input"] == ["a?"]

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from tests.inference.graphs import save, table
+
+from holdfast.errors import ModelError
+from holdfast.inference import packaged
+from holdfast.inference.onnx_file import find_tensor
+from holdfast.inference.static import TokenVectors
+from holdfast.inference.tokenizer import open_tokenizer
+
+
+def test_the_table_found_is_the_one_in_the_model() -> None:
+    model = onnx.ModelProto.FromString(packaged.EMBEDDER.read_bytes())
+    stored = next(each for each in model.graph.initializer if each.name == "words")
+    wanted = numpy_helper.to_array(stored)[[0, 101, 2158, 30_521]].astype(np.float32)
+
+    found = TokenVectors(packaged.EMBEDDER)
+
+    assert (found.count, found.dimension) == (30_522, 384)
+    lengths = np.linalg.norm(wanted, axis=1, keepdims=True)
+    assert np.allclose(found.vectors([0, 101, 2158, 30_521]), wanted / lengths, atol=1e-6)
+    assert found.vectors([]).shape == (0, 384)
+
+
+def test_words_of_like_meaning_lie_closer_than_others() -> None:
+    tokenizer, found = open_tokenizer(packaged.TOKENIZER), TokenVectors(packaged.EMBEDDER)
+    man, woman, window = found.vectors(
+        [tokenizer.pieces(word)[0] for word in ("man", "woman", "window")]
+    )
+    assert man @ woman > man @ window + 0.2
+
+
+def test_word_vectors_and_choosing_need_no_onnx_runtime() -> None:
+    code = (
+        "import sys\n"
+        "import holdfast.inference.choose, holdfast.inference.embedder\n"
+        "from holdfast.inference import packaged\n"
+        "from holdfast.inference.static import TokenVectors\n"
+        "TokenVectors(packaged.EMBEDDER).vectors([1, 2])\n"
+        "print('onnxruntime' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 40, b"\x3a\xff\x7f", b"\x08\x07"])
+def test_a_file_without_the_table_is_an_error_with_a_remedy(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content)
+    for attempt in (path, tmp_path / "absent.onnx"):
+        with pytest.raises(ModelError, match="not an ONNX file") as caught:
+            TokenVectors(attempt)
+        assert caught.value.remedy
+
+
+def test_a_shipped_model_cut_short_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(packaged.EMBEDDER.read_bytes()[:-1000])
+    with pytest.raises(ModelError):
+        TokenVectors(path)
+
+
+def test_a_table_of_floats_is_found_but_not_taken_for_word_vectors(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Gather", ["words", "input_ids"], ["out"])]
+    path = save(tmp_path / "model.onnx", nodes, {"other": table(2), "words": table(3)})
+
+    found = find_tensor(path, "words")
+
+    stored = np.fromfile(path, np.float32, count=30_522 * 3, offset=found.offset)
+    assert np.array_equal(stored.reshape(found.shape), table(3))
+    with pytest.raises(ModelError, match="8-bit"):
+        TokenVectors(path)
