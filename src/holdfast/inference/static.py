@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from holdfast.errors import ModelError
 from holdfast.inference.embedder import Vectors, unit_rows
 from holdfast.inference.onnx_file import INT8, find_tensor
 
 _TABLE = "words"
+_SAMPLED = 16
 
 
 class TokenVectors:
@@ -33,10 +35,16 @@ class TokenVectors:
         self._rows = np.memmap(
             model, dtype=np.int8, mode="r", offset=table.offset, shape=table.shape
         )
+        # All of them lean the same way, which makes any two look alike; a sample tells which way.
+        sample = np.arange(0, self.count, _SAMPLED)
+        self._centre = self._unit(sample).mean(axis=0)
 
     def vectors(self, ids: Sequence[int]) -> Vectors:
         """One row for each id, in the order given."""
         if not ids:
             return np.zeros((0, self.dimension), np.float32)
+        return unit_rows(self._unit(np.asarray(ids, np.intp)) - self._centre)
+
+    def _unit(self, ids: npt.NDArray[np.intp]) -> Vectors:
         # Each row has a scale of its own, which bringing it to length one takes out again.
-        return unit_rows(self._rows[np.asarray(ids, np.intp)].astype(np.float32))
+        return unit_rows(self._rows[ids].astype(np.float32))

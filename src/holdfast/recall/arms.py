@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from holdfast.model.query import Layer, Passage
 from holdfast.recall.candidates import Find
+from holdfast.recall.meaning import Meaning
 from holdfast.recall.race import Arm, Found
 from holdfast.recall.terms import Terms
 from holdfast.recall.when import When
@@ -17,22 +18,21 @@ _RECENT = 12
 
 def direct(bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int) -> Arm:
     """The words of the question, as they stand."""
-    return Arm("direct_fts", lambda reader: _search(reader, bank, terms.all, layers, pool))
+    return _by_words("direct_fts", bank, terms.all, layers, pool)
 
 
 def expanded(
     bank: str | None, terms: Terms, more: Sequence[str], layers: Sequence[Layer], pool: int
 ) -> Arm:
     """The words of the question and others that mean about the same."""
-    every = (*terms.all, *more)
-    return Arm("expanded_fts", lambda reader: _search(reader, bank, every, layers, pool))
+    return _by_words("expanded_fts", bank, (*terms.all, *more), layers, pool)
 
 
 def summaries(bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int) -> Arm:
     """Only what sums up: digests, exchanges and what is above them, so that the many turns do
     not crowd them out."""
     among = [layer for layer in _SUMMING_UP if not layers or layer in layers]
-    return Arm("summaries", lambda reader: _search(reader, bank, terms.all, among, pool // 3))
+    return _by_words("summaries", bank, terms.all if among else (), among, pool // 3)
 
 
 def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer], pool: int) -> Arm:
@@ -55,7 +55,20 @@ def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer]
 
 def recent(bank: str | None) -> Arm:
     """The latest digests, for questions about what one was doing."""
-    return Arm("recent", lambda reader: Found(_latest_best(reader.recent(bank, "digest", _RECENT))))
+
+    def run(reader: Reader) -> Found:
+        return Found(_latest_best(reader.recent(bank, "digest", _RECENT)))
+
+    return Arm("recent", run)
+
+
+def semantic(bank: str | None, meaning: Meaning, query: str, pool: int) -> Arm:
+    """What means about the same, in whatever words."""
+
+    def run(reader: Reader) -> Found:
+        return meaning.nearest(reader, bank, query, pool)
+
+    return Arm("semantic", run)
 
 
 def _latest_best(passages: Sequence[Passage]) -> list[Find]:
@@ -63,8 +76,11 @@ def _latest_best(passages: Sequence[Passage]) -> list[Find]:
     return [Find(passage, 1 / place) for place, passage in enumerate(ordered, start=1)]
 
 
-def _search(
-    reader: Reader, bank: str | None, terms: Sequence[str], layers: Sequence[Layer], pool: int
-) -> Found:
-    matches = reader.search(bank, terms, layers, pool)
-    return Found([Find(match.passage, match.score) for match in matches])
+def _by_words(
+    name: str, bank: str | None, terms: Sequence[str], layers: Sequence[Layer], pool: int
+) -> Arm:
+    def run(reader: Reader) -> Found:
+        matches = reader.search(bank, terms, layers, pool)
+        return Found([Find(match.passage, match.score) for match in matches])
+
+    return Arm(name, run)

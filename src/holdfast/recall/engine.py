@@ -11,11 +11,11 @@ from datetime import datetime
 from time import monotonic
 from typing import NamedTuple
 
-from holdfast.model.query import Recalled, Strategy
+from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
 from holdfast.recall import arms, hits, order, packing
 from holdfast.recall.candidates import Candidate, Pool
 from holdfast.recall.expansion import Expansion, expand, whole_names
-from holdfast.recall.fusion import WEIGHTS, WORDS_ONLY, admit, by_places, by_scores, smooth
+from holdfast.recall.fusion import WEIGHTS, WORDS_ONLY, admit, by_places, by_scores, smooth, support
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Fusion, Plan
 from holdfast.recall.race import Arm, race
@@ -93,12 +93,13 @@ def rank(
     for finish in finishes:
         name, found = finish.strategy.name, finish.found
         highest = by_words if name in _SAME_MEASURE else 0.0
-        admit(pool, name, found.finds, found.lowest, highest)
+        finds = [find for find in found.finds if _wanted(find.passage, plan)]
+        admit(pool, name, finds, found.lowest, highest)
     if meaning is not None and plan.means.close:
         _fill_meaning(store, query, pool, meaning)
     weights = WORDS_ONLY if meaning is None or not plan.means.close else WEIGHTS
     _score(pool, plan, weights)
-    if plan.means.close:
+    if plan.means.close and (not plan.layers or Layer.TRANSCRIPTS in plan.layers):
         _meet_neighbours(store, query, pool, meaning)
         _score(pool, plan, weights)
     strategies = [finish.strategy for finish in finishes]
@@ -109,10 +110,15 @@ def rank(
         order.weigh_in(candidate, query.text, query.when, query.recent)
     if meaning is not None and plan.means.rerank and meaning.has_reranker:
         strategies.append(_rerank(query, pool, plan, meaning))
+    support(pool)
     candidates = order.settle(order.distinct(pool.ranked()))
     for candidate in candidates:
         judge(candidate, query.weight)
     return Ranking(query, candidates, tuple(strategies))
+
+
+def _wanted(passage: Passage, plan: Plan) -> bool:
+    return not plan.layers or LAYER_OF[passage.kind] in plan.layers
 
 
 def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Query:
@@ -148,8 +154,7 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -
     if query.recent:
         running.append(arms.recent(bank))
     if meaning is not None and plan.means.close:
-        mind = meaning
-        running.append(Arm("semantic", lambda reader: mind.nearest(reader, bank, query.text, pool)))
+        running.append(arms.semantic(bank, meaning, query.text, pool))
     return running
 
 

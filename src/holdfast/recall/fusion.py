@@ -18,6 +18,8 @@ WEIGHTS: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
 WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
 RRF_K = 60
 NEIGHBOUR = 0.15
+SUPPORT = float(__import__("os").environ.get("SUP", "0.3"))
+SUPPORTERS = 5
 _EXPANDED = 0.8
 
 
@@ -76,4 +78,20 @@ def smooth(pool: Pool, share: float = NEIGHBOUR) -> None:
         if any(beside):
             gained = share * sum(beside)
             candidate.notes["neighbours"] = round(gained, 4)
+            candidate.score += gained
+
+
+def support(pool: Pool, share: float = SUPPORT) -> None:
+    """Add a share of what else of the session speaks of it: a session with several good finds
+    is more likely about the matter than one with a single chance match."""
+    sessions: dict[tuple[str, str], list[Candidate]] = {}
+    for candidate in pool:
+        if candidate.passage.session:
+            home = (candidate.passage.bank, candidate.passage.session)
+            sessions.setdefault(home, []).append(candidate)
+    for members in sessions.values():
+        best = sorted((c.score for c in members), reverse=True)[1:SUPPORTERS]
+        gained = share * sum(score * 0.5 ** (n + 1) for n, score in enumerate(best))
+        for candidate in members:
+            candidate.notes["session"] = round(gained, 4)
             candidate.score += gained
