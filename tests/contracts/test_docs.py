@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from holdfast.inference import packaged
 from holdfast.interfaces.cli.main import COMMANDS
 from holdfast.model.ledger import Failure, Skip
 from holdfast.settings import load_settings
@@ -38,6 +39,19 @@ def test_the_example_settings_are_valid(tmp_path: Path) -> None:
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)})
     assert settings.bank == "work" and settings.exclude_tools[0] == "WebFetch"
     assert settings.redact_patterns == (("ticket", "TCK-[0-9]{6}"),)
+
+
+def test_every_variable_of_the_environment_is_documented() -> None:
+    page = document("docs/settings.md")
+    read = re.findall(r'env\.get\("([A-Z_]+)"', document("src/holdfast/settings.py"))
+    assert len(read) > 7
+    for name in read:
+        assert f"`{name}`" in page or name == "HOME", name
+
+
+def test_the_notice_of_the_model_tells_the_hashes_that_are_checked() -> None:
+    notice = document("src/holdfast/inference/minilm/NOTICE")
+    assert packaged.EMBEDDER_SHA256 in notice and packaged.TOKENIZER_SHA256 in notice
 
 
 def test_links_between_documents_lead_somewhere() -> None:
