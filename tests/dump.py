@@ -20,6 +20,10 @@ _QUERIES = {
     "exchange": "SELECT * FROM exchange",
     "digest": "SELECT * FROM digest",
     "passage": "SELECT bank, kind, id, session, time, scope, body, context FROM passage",
+    "labelled": "SELECT bank, sort, text, name, kind, labelled.id, time FROM labelled "
+    "JOIN label ON label.id = labelled.label",
+    "bearer": "SELECT bank, kind, id, time, json_array_length(labels) FROM bearer",
+    "label": "SELECT bank, sort, text FROM label",
     "stale": "SELECT * FROM stale",
 }
 

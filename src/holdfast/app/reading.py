@@ -15,17 +15,19 @@ from typing import Any, Self
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.ledger import Balance
-from holdfast.model.query import Answer, Layer, Recalled
+from holdfast.model.query import LAYER_OF, Answer, Layer, Moment, Recalled
 from holdfast.recall.engine import Ranking, rank, recall
+from holdfast.recall.finding import Found, find, make_filter
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
+from holdfast.recall.timeline import KINDS, Timeline, read_anchor, timeline
 from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
 from holdfast.refine.pending import find_pending
 from holdfast.research.answer import ask
 from holdfast.settings import Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
-from holdfast.store.protocol import Counts, Reader, Store
+from holdfast.store.protocol import Counts, Reader, Record, Store
 from holdfast.store.sqlite.store import SqliteStore
 
 ALL_BANKS = "all"
@@ -168,6 +170,71 @@ class Reading:
     def show(self, uri: str, bank: str | None = ALL_BANKS) -> Trace:
         """A record and the way from it down to its raw line."""
         return trace(self._store, self.bank_id(bank), uri)
+
+    def timeline(
+        self,
+        anchor: str = "",
+        query: str = "",
+        bank: str | None = None,
+        kinds: Sequence[str] = (),
+        before: int = 5,
+        after: int = 5,
+    ) -> Timeline:
+        """What came before and after an anchor (a URI, the start of an id, a date), or the best
+        hit of a query; without either, the latest. A record that is not in the bank of this
+        folder is looked for in all, and its own bank is told."""
+        id = self.bank_id(bank)
+        at: Record | Moment | None = None
+        if anchor:
+            at = self._anchor(anchor, bank, id)
+        elif query:
+            at = self._best(query, bank, kinds)
+            if at is None:
+                where = self.bank_name(id) if id is not None else "any bank"
+                note = f"Nothing in {where} speaks of {query!r}."
+                return Timeline(self.bank_name(id), "", (), 0, query, (note,))
+        if bank is None and at is not None and not isinstance(at, Moment):
+            id = at.bank
+        told = timeline(self._store, id, at, kinds, before, after)
+        return replace(told, bank=self.bank_name(id), query=query)
+
+    def _anchor(self, text: str, bank: str | None, id: str | None) -> Record | Moment:
+        try:
+            return read_anchor(self._store, id, text)
+        except NotFoundError:
+            if bank is not None or id is None:
+                raise
+            return read_anchor(self._store, None, text)
+
+    def _best(self, query: str, bank: str | None, kinds: Sequence[str]) -> Record | None:
+        """The best hit that has a time: of the kinds asked for, else of any."""
+        layers = list(dict.fromkeys(LAYER_OF[kind] for kind in kinds or KINDS))
+        hits = self.recall(query, bank, layers, limit=5).hits
+        hits = hits or (() if kinds else self.recall(query, bank, limit=5).hits)
+        for hit in hits:
+            for record in self._store.find(hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1):
+                if hit.time:
+                    return record
+        return None
+
+    def sift(
+        self,
+        file: str = "",
+        concept: str = "",
+        type: str = "",
+        since: str = "",
+        until: str = "",
+        bank: str | None = None,
+        limit: int = 20,
+    ) -> Found:
+        """The exchanges that touched a file, are about a concept, are of a type, or of a time;
+        by file also the commits. The latest first."""
+        filter = make_filter(file, concept, type, since, until)
+        if os.path.isabs(filter.file):  # noqa: PTH117 - a slash at the end must stay
+            root = self._banks.project(_here()).root
+            filter = filter._replace(file=filter.file.removeprefix(root.rstrip("/") + "/"))
+        id = self.bank_id(bank)
+        return replace(find(self._store, id, filter, limit), bank=self.bank_name(id))
 
     def balance(self, bank: str | None = ALL_BANKS) -> Balance:
         """The ledger, with the lines on disk that are still to be read: of all banks together

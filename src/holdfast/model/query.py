@@ -51,6 +51,31 @@ class Passage(NamedTuple):
     hash: str = ""
 
 
+class Moment(NamedTuple):
+    """A place in the order of all records: by time, then kind, then id, then bank. One with a
+    time alone lies before every record of that time."""
+
+    time: str
+    kind: str = ""
+    id: str = ""
+    bank: str = ""
+
+
+class Filter(NamedTuple):
+    """What a record must have; "" asks for nothing.
+
+    `file` is a path, the end of one (`ui/rest.js`), or a folder with a slash at its end.
+    `concept` is words that its keywords hold, in any form. `type` is that of an exchange.
+    It began at `since` or later, and before `until`; what has no time did neither.
+    """
+
+    file: str = ""
+    concept: str = ""
+    type: str = ""
+    since: str = ""
+    until: str = ""
+
+
 class Place(NamedTuple):
     """Where a hit came from: a file and line on disk, or an id of the host's own."""
 

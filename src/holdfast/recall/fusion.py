@@ -18,7 +18,7 @@ WEIGHTS: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
 WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
 RRF_K = 60
 NEIGHBOUR = 0.15
-SUPPORT = float(__import__("os").environ.get("SUP", "0.3"))
+SUPPORT = 0.3
 SUPPORTERS = 5
 _EXPANDED = 0.8
 

@@ -50,6 +50,11 @@ def word_of(record: Record) -> str:
 
 def trace(reader: Reader, bank: str | None, text: str) -> Trace:
     """Find the record that a URI, or the start of an id, names, and walk down from it."""
+    return _walk(reader, find_record(reader, bank, text))
+
+
+def find_record(reader: Reader, bank: str | None, text: str) -> Record:
+    """The one record that a URI, or the start of an id, names."""
     named = parse_uri(text)
     if named is None:
         raise InputError(
@@ -68,7 +73,7 @@ def trace(reader: Reader, bank: str | None, text: str) -> Trace:
     if len(found) > 1:
         names = ", ".join(uri(word_of(record), record.id) for record in found)
         raise NotFoundError(f"Several records start with {named.id!r}.", f"One of: {names}.")
-    return _walk(reader, found[0])
+    return found[0]
 
 
 def _walk(reader: Reader, record: Record) -> Trace:

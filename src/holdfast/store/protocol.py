@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Curation
 from holdfast.model.ledger import Balance, FailedLine, Source
-from holdfast.model.query import Passage
+from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 
@@ -212,6 +212,27 @@ class Reader(Protocol):
 
     def generation(self) -> str:
         """A word that changes with every write, whoever writes."""
+        ...
+
+    def around(
+        self,
+        bank: str | None,
+        moment: Moment,
+        kinds: Sequence[str],
+        before: int,
+        after: int,
+    ) -> list[Passage]:
+        """The nearest passages of these kinds on both sides of a moment, in order: by time, then
+        kind, id and bank. What lies at the moment itself is left out, and what has no time."""
+        ...
+
+    def undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
+        """How many passages of these kinds have no time, counted up to `most`."""
+        ...
+
+    def sift(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
+        """The exchanges that pass a filter, and the commits where it asks for a file but for
+        neither concept nor type; the latest first, then by kind, id and bank."""
         ...
 
     def stale_sessions(self, limit: int = 100) -> list[Stale]:

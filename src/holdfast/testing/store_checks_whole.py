@@ -7,6 +7,7 @@ from contextlib import closing
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
 from holdfast.model.ledger import SourceState
+from holdfast.model.query import Filter, Moment
 from holdfast.store.protocol import Counts, Store
 from holdfast.testing.store_samples import (
     BANK,
@@ -29,6 +30,13 @@ from holdfast.testing.store_samples import (
 )
 
 EMPTY = "3333cccc3333cccc"
+FILTERS = (
+    Filter(file="table.py"),
+    Filter(file="a.py"),
+    Filter(concept="tide"),
+    Filter(type="bugfix"),
+    Filter(since="2026"),
+)
 
 
 class _Stop(Exception):
@@ -77,6 +85,9 @@ def _seen(store: Store, bank: str) -> dict[str, object]:
         "frequencies": store.frequencies(bank, ["anchor"], 99),
         "size": store.size(bank, 99),
         "recent": [store.recent(bank, kind) for kind in ("turn", "exchange", "commit")],
+        "around": store.around(bank, Moment(NOON), ("turn", "exchange", "commit"), 9, 9),
+        "undated": store.undated(bank, ("turn", "exchange", "commit"), 9),
+        "sifted": [store.sift(bank, filter) for filter in FILTERS],
         "curations": store.curations(bank),
         "event": store.last_event(bank),
         "known": store.known_turns(bank, [a_turn(1).id]),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from holdfast.testing import (
     store_checks_ledger,
+    store_checks_order,
     store_checks_records,
     store_checks_search,
     store_checks_whole,
@@ -19,7 +20,13 @@ from holdfast.testing.store_samples import MakeStore
 
 __all__ = ["CHECKS", "MakeStore"]
 
-_MODULES = (store_checks_ledger, store_checks_records, store_checks_search, store_checks_whole)
+_MODULES = (
+    store_checks_ledger,
+    store_checks_order,
+    store_checks_records,
+    store_checks_search,
+    store_checks_whole,
+)
 
 CHECKS: tuple[Callable[[MakeStore], None], ...] = tuple(
     check for module in _MODULES for name, check in vars(module).items() if name.startswith("check")

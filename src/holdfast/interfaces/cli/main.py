@@ -29,6 +29,8 @@ class Command(NamedTuple):
 COMMANDS = {
     "ask": Command("ask", "answer a question from memory, with citations"),
     "recall": Command("recall", "find the records that speak of something"),
+    "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
+    "find": Command("find", "work by file, concept, type or date, the latest first"),
     "show": Command("show", "open a record, down to the raw line it came from"),
     "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
     "import": Command("import_", "read a dialogue from another program"),

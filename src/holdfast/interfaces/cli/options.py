@@ -56,10 +56,19 @@ def some_path(text: str) -> Path:
 
 def positive(text: str) -> int:
     """A whole number above zero."""
+    return _at_least(1, text)
+
+
+def count(text: str) -> int:
+    """A whole number, zero included."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
     try:
         value = int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
+    if value < least:
+        raise argparse.ArgumentTypeError(f"must be {least} or more")
     return value

@@ -91,3 +91,9 @@ def number(count: int, noun: str, plural: str = "") -> str:
 def day(time: str) -> str:
     """The day of a moment, for people."""
     return time[:10] if time else "undated"
+
+
+def short(uri: str) -> str:
+    """A URI with the start of a long id; `holdfast show` takes it as well."""
+    head, slash, id = uri.rpartition("/")
+    return f"{head}{slash}{id[:16]}"

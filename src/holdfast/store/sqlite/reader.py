@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Curation
 from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
-from holdfast.model.query import Passage
+from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit
 from holdfast.store.protocol import Counts, Match, Record, Stale
-from holdfast.store.sqlite import rows
+from holdfast.store.sqlite import labels, moments, rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.vectors import VectorQuestions
@@ -261,6 +262,26 @@ class SqliteReader(VectorQuestions):
     def generation(self) -> str:
         row = self._one("PRAGMA data_version")
         return f"{row[0] if row else 0}.{self._connection.total_changes}"
+
+    def around(
+        self,
+        bank: str | None,
+        moment: Moment,
+        kinds: Sequence[str],
+        before: int,
+        after: int,
+    ) -> list[Passage]:
+        return moments.around(self._all, self._bank_ids(bank), moment, kinds, before, after)
+
+    def undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
+        return moments.undated(self._all, self._bank_ids(bank), kinds, most)
+
+    def sift(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
+        return labels.sift(self._all, self._bank_ids(bank), filter, limit)
+
+    def _bank_ids(self, bank: str | None) -> list[str]:
+        """One by one, because every index starts with the bank."""
+        return [bank] if bank is not None else [row[0] for row in self._all("SELECT id FROM bank")]
 
     def stale_sessions(self, limit: int = 100) -> list[Stale]:
         found = self._all(

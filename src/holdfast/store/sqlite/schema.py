@@ -2,7 +2,8 @@
 
 Every primary key starts with the bank, as in the team store. `fts` is an index over `passage`
 alone; its first column holds the bank and the layer as words, because asking for a bank inside
-the index is seven times faster at 100,000 rows than joining it afterwards.
+the index is seven times faster at 100,000 rows than joining it afterwards. What an exchange or
+a commit is labelled with (`store.sqlite.labels`) goes when the exchange goes.
 """
 
 from __future__ import annotations
@@ -174,6 +175,44 @@ CREATE TABLE exchange (
     PRIMARY KEY (bank, id)
 ) STRICT;
 CREATE INDEX exchange_session ON exchange (bank, session, first_seq);
+
+CREATE TABLE label (
+    id INTEGER PRIMARY KEY,
+    bank TEXT NOT NULL,
+    sort TEXT NOT NULL,
+    text TEXT NOT NULL,
+    name TEXT NOT NULL,
+    UNIQUE (bank, sort, text)
+) STRICT;
+CREATE INDEX label_name ON label (bank, sort, name);
+
+CREATE TABLE labelled (
+    label INTEGER NOT NULL,
+    time TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (label, time, kind, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bearer (
+    bank TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    time TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    PRIMARY KEY (bank, kind, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER exchange_removed AFTER DELETE ON exchange BEGIN
+    DELETE FROM bearer WHERE bank = old.bank AND kind = 'exchange' AND id = old.id;
+END;
+CREATE TRIGGER bearer_removed AFTER DELETE ON bearer BEGIN
+    DELETE FROM labelled WHERE label IN (SELECT value FROM json_each(old.labels))
+        AND time = old.time AND kind = old.kind AND id = old.id;
+END;
+CREATE TRIGGER label_unused AFTER DELETE ON labelled
+    WHEN NOT EXISTS (SELECT 1 FROM labelled WHERE label = old.label)
+    BEGIN DELETE FROM label WHERE id = old.label; END;
 
 CREATE TABLE digest (
     bank TEXT NOT NULL,

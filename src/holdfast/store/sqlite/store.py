@@ -13,7 +13,7 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import Derived, SourceChange
-from holdfast.store.sqlite import rows
+from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.connection import (
     BUSY_S,
     open_database,
@@ -313,6 +313,7 @@ class SqliteStore(SqliteReader, VectorWays):
             if added.rowcount:
                 new += 1
                 self._put_passages([passage])
+                labels.put(self._run, commit)
         return new
 
     def put_derived(
@@ -327,6 +328,7 @@ class SqliteStore(SqliteReader, VectorWays):
                 held += len(item.body) + len(item.context)
             elif isinstance(item, Exchange):
                 self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
+                labels.put(self._run, item)
             else:
                 self._put("digest", rows.DIGEST, rows.digest_row(item))
             if held > _PASSAGES_HELD:

@@ -1,0 +1,94 @@
+"""Work by what is known of it: the file it touched, what it was about, its type, its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast.errors import InputError
+from holdfast.model.query import Filter
+from holdfast.model.records import Exchange
+from holdfast.model.team import Commit
+from holdfast.model.uris import uri
+from holdfast.recall.times import read_span
+from holdfast.store.protocol import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An exchange or a commit that passed a filter. `type` is that of the exchange, "commit" for
+    a commit; `files` are those it changed and, of an exchange, `files_read` those it only read."""
+
+    uri: str
+    kind: str
+    time: str
+    type: str
+    title: str
+    files: tuple[str, ...]
+    files_read: tuple[str, ...]
+    session: str
+    bank: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What passed a filter, the latest first; `more` when the limit left some out."""
+
+    bank: str
+    filter: Filter
+    findings: tuple[Finding, ...]
+    more: bool = False
+
+
+def make_filter(
+    file: str = "", concept: str = "", type: str = "", since: str = "", until: str = ""
+) -> Filter:
+    """A filter as people give it: dates as ISO 8601, `until` a day or month with all of it."""
+    given = Filter(file.strip(), concept.strip(), type, since.strip(), until.strip())
+    if not any(given):
+        raise InputError(
+            "There is nothing to find by.",
+            "Give at least one of --file, --concept, --type, --since, --until.",
+        )
+    return given._replace(
+        since=read_span(given.since).first if given.since else "",
+        until=read_span(given.until).end if given.until else "",
+    )
+
+
+def find(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> Found:
+    """The exchanges, and by file the commits, that pass a filter."""
+    records = reader.sift(bank, filter, limit + 1)
+    findings = _findings(reader, records[:limit])
+    return Found(bank or "", filter, findings, len(records) > limit)
+
+
+def is_meant(path: str, file: str) -> bool:
+    """Whether a filter's `file` means a path: itself, its end, or a folder that it lies in."""
+    path, file = (text.replace("\\", "/").removeprefix("./") for text in (path, file))
+    if file.endswith("/"):
+        return path.startswith(file)
+    return bool(file) and (path == file or path.endswith("/" + file))
+
+
+def _findings(reader: Reader, records: Sequence[Exchange | Commit]) -> tuple[Finding, ...]:
+    return tuple(
+        _of_exchange(reader, record) if isinstance(record, Exchange) else _of_commit(record)
+        for record in records
+    )
+
+
+def _of_exchange(reader: Reader, exchange: Exchange) -> Finding:
+    x = exchange
+    session = reader.session(x.bank, x.session)
+    return Finding(
+        uri("exchange", x.id), "exchange", x.started, x.type.value, x.title, x.files_modified,
+        x.files_read, session.host if session else x.session, x.bank,
+    )  # fmt: skip
+
+
+def _of_commit(commit: Commit) -> Finding:
+    c = commit
+    return Finding(
+        uri("commit", c.id), "commit", c.time, "commit", c.subject, c.files, (), "", c.bank
+    )

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.reading import Reading
+from holdfast.errors import InputError
+from holdfast.recall.finding import is_meant, make_filter
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script, bug_hunt
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with one commit, in which a bug was hunted and a page was read."""
+    folder = tmp_path_factory.mktemp("finding")
+    project = folder / "proj"
+    (project / "src").mkdir(parents=True)
+    git = ["git", "-C", str(project), "-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (project / "src" / "importer.py").write_text("load()\n")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "Import rows"], check=True)
+    hunt = bug_hunt().dumps().replace(b"/home/dev/proj", str(project).encode())
+    (folder / "p").mkdir()
+    (folder / "p" / "22222222-0000-4000-8000-000000000001.jsonl").write_bytes(hunt)
+    page = Script("33333333-0000-4000-8000-000000000001", cwd=str(project))
+    page.user("What does the retrying page in docs say?")
+    page.tool("Read", "1\ttext", file_path=f"{project}/docs/retry.md")
+    page.assistant("It says that retries are idempotent.")
+    page.write(folder / "p")
+    with Holdfast(Settings(home=folder / "home", claude_dir=folder)) as memory:
+        memory.ingest(memory.find([folder / "p"]))
+        memory.ingest_git(project)
+    return project
+
+
+@pytest.fixture
+def memory(project: Path) -> Iterator[Reading]:
+    with Reading(Settings(project.parent / "home", project.parent)) as opened:
+        yield opened
+
+
+def test_what_touched_a_file_is_found_and_can_be_opened(memory: Reading) -> None:
+    found = memory.sift(file="retry.md", bank="all")
+    (page,) = found.findings
+    assert (page.kind, page.type, page.files, page.files_read) == (
+        "exchange", "discovery", (), ("docs/retry.md",)
+    )  # fmt: skip
+    assert page.session == "33333333-0000-4000-8000-000000000001"
+    assert memory.show(page.uri).record.id in page.uri
+
+
+def test_commits_are_found_by_file_too(memory: Reading) -> None:
+    kinds = {one.kind for one in memory.sift(file="src/", bank="all").findings}
+    assert kinds == {"exchange", "commit"}
+    titles = [one.title for one in memory.sift(file="importer.py", bank="all").findings]
+    assert "Import rows" in titles and len(titles) == 2
+
+
+def test_filters_combine(memory: Reading) -> None:
+    (fix,) = memory.sift(file="importer.py", type="bugfix", bank="proj").findings
+    assert "nightly import" in fix.title and fix.files == ("src/importer.py",)
+    assert memory.sift(file="importer.py", type="feature", bank="proj").findings == ()
+    assert memory.sift(type="bugfix", until="2026-08", bank="proj").findings == ()
+    assert memory.sift(type="bugfix", since="2026-09-01", bank="proj").findings == (fix,)
+    assert memory.sift(type="bugfix", until="2026-09-01", bank="proj").findings == (fix,)
+
+
+def test_a_concept_is_found_in_any_form(memory: Reading) -> None:
+    found = [memory.sift(concept=form, bank="proj") for form in ("retry", "retries", "Retried")]
+    titles = [[one.title for one in each.findings] for each in found]
+    assert titles == [["What does the retrying page in docs say?"]] * 3
+
+
+def test_a_limit_says_that_there_is_more(memory: Reading) -> None:
+    some, every = (memory.sift(since="2026-01", bank="proj", limit=n) for n in (1, 9))
+    assert some.more and not every.more and some.findings == every.findings[:1]
+
+
+def test_an_absolute_path_is_told_as_the_project_tells_it(
+    memory: Reading, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project / "src")
+    relative = memory.sift(file="src/importer.py")
+    absolute = memory.sift(file=str(project / "src" / "importer.py"))
+    assert relative.findings and absolute.findings == relative.findings
+    assert memory.sift(file=f"{project}/src/").findings == relative.findings
+
+
+def test_the_files_that_were_meant_are_known_among_the_others() -> None:
+    for path in ("src/ui/rest.js", "src\\ui\\rest.js", "./src/ui/rest.js"):
+        assert all(is_meant(path, file) for file in ("rest.js", "ui/rest.js", "src/", "src/ui/"))
+        assert not any(is_meant(path, file) for file in ("", "est.js", "ui/", "src", "/src/ui/"))
+
+
+def test_nothing_to_find_by_is_a_mistake() -> None:
+    for given in ("", "  "):
+        with pytest.raises(InputError, match="nothing to find by"):
+            make_filter(file=given)
+    with pytest.raises(InputError, match="is not a date"):
+        make_filter(since="yesterday")
+
+
+def test_rebuilding_finds_the_same(project: Path) -> None:
+    with Holdfast(Settings(home=project.parent / "home", claude_dir=project.parent)) as memory:
+        before = memory.sift(file="src/", bank="all"), memory.sift(concept="retry", bank="all")
+        memory.rebuild()
+        after = memory.sift(file="src/", bank="all"), memory.sift(concept="retry", bank="all")
+    assert before == after and before[0].findings

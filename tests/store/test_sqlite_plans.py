@@ -1,0 +1,76 @@
+"""How SQLite goes about a question: what is asked of a large bank never reads all of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.model.query import Filter, Moment
+from holdfast.store.sqlite.store import SqliteStore
+from holdfast.testing.store_samples import BANK, NOON, SESSION, a_commit, an_exchange, prepared
+
+KINDS = ("digest", "exchange", "commit", "turn")
+# Lists that are given with the question, or are few.
+SHORT = ("SCAN json_each", "SCAN had", "SCAN bank")
+
+
+def plans(path: Path, ask: Callable[[SqliteStore], object]) -> list[str]:
+    """The plan of every statement that a question runs."""
+    asked: list[str] = []
+    with closing(SqliteStore(path)) as store:
+        connection: sqlite3.Connection = store._connection  # pyright: ignore[reportPrivateUsage]
+        connection.set_trace_callback(asked.append)
+        ask(store)
+        connection.set_trace_callback(None)
+        return [row[3] for sql in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "memory.db"
+    with prepared(lambda: SqliteStore(path)) as store, store.transaction():
+        store.put_derived(BANK, SESSION, [an_exchange()])
+        store.put_commits([a_commit("c1", "raise the anchor")])
+    return path
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [
+        Filter(file="table.py"),
+        Filter(file="src/table.py"),
+        Filter(file="/src/table.py"),
+        Filter(file="src/"),
+        Filter(concept="tide"),
+        Filter(type="bugfix"),
+        Filter(since="2026", until="2027"),
+        Filter("table.py", "tide utc", "bugfix", "2026", "2027"),
+    ],
+)
+def test_finding_work_reads_no_table_from_end_to_end(path: Path, filter: Filter) -> None:
+    for bank in (BANK, None):
+        told = plans(path, lambda store, bank=bank: store.sift(bank, filter))
+        assert told
+        assert not [step for step in told if "SCAN" in step and not step.startswith(SHORT)]
+
+
+def test_a_timeline_reads_each_side_from_its_moment_on(path: Path) -> None:
+    moment = Moment(NOON, "exchange", "x1", BANK)
+    told = plans(path, lambda store: store.around(BANK, moment, KINDS, 5, 5))
+    searches = [step for step in told if step.startswith("SEARCH")]
+    assert len(searches) == 8
+    assert all("passage_time (bank=? AND kind=? AND time" in step for step in searches)
+    assert not [step for step in told if "SCAN" in step]
+
+
+def test_taking_an_exchange_away_takes_its_labels_away(path: Path) -> None:
+    with closing(SqliteStore(path)) as store, store.transaction():
+        store.put_derived(BANK, SESSION, [])
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("SELECT kind FROM bearer").fetchall() == [("commit",)]
+        assert raw.execute("SELECT DISTINCT kind FROM labelled").fetchall() == [("commit",)]
+        assert {row[0] for row in raw.execute("SELECT text FROM label")} == {"a.py", "b.py"}
