@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from holdfast.app.reading import Reading, utc_now
 from holdfast.errors import InputError
@@ -52,6 +54,18 @@ class Holdfast(Reading):
     ) -> Account:
         """Read transcripts. More than one worker needs a main module that can be imported."""
         return ingest(self._store, self._banks, inputs, self._rules, self._now, workers, progress)
+
+    def embed(
+        self,
+        turns_for: float | None = None,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> int:
+        """Give vectors to passages that have none, so that they are found by meaning; to turns
+        only for so many seconds. Returns how many still wait."""
+        models: Any = import_module("holdfast.app.models")
+        left: int = models.embed(self._store, self.settings, turns_for, progress)
+        self._loaded = False
+        return left
 
     def ingest_git(
         self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None

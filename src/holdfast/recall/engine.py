@@ -53,6 +53,16 @@ class Ranking(NamedTuple):
     candidates: list[Candidate]
     strategies: tuple[Strategy, ...]
 
+    @property
+    def good(self) -> list[Candidate]:
+        """Those that clear the floor."""
+        return [c for c in self.candidates if c.notes["relevance"] >= FLOOR]
+
+    @property
+    def abstains(self) -> bool:
+        """Whether nothing does."""
+        return not self.good
+
 
 def recall(
     store: Store,
@@ -64,7 +74,7 @@ def recall(
 ) -> Recalled:
     """Search a bank; `None` searches them all."""
     ranking = rank(store, bank, text, plan, now, meaning)
-    good = [c for c in ranking.candidates if c.notes["relevance"] >= FLOOR]
+    good = ranking.good
     shown = packing.pack(good, plan.means.tokens, plan.limit) if good else []
     misses = [] if good else ranking.candidates[:MISSES]
     return Recalled(

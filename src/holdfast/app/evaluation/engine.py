@@ -16,18 +16,16 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.reading import Reading
 from holdfast.errors import InputError
 from holdfast.model.query import Hit
+from holdfast.recall.hits import hit
+from holdfast.recall.plan import Budget, Plan
 from holdfast.refine.ingest import Progress
 from holdfast.settings import Settings
 
 BUDGETS = ("low", "mid", "high")
 DEPTH = 50
 
-# What the engine of today does that a reader of the figures must know.
-NOTES = (
-    "A ranking ends at recall's floor. Where recall abstained, the rank measures use the nearest "
-    "misses that it names, as if the floor were off; there are only a few of them.",
-    "The budget changes nothing yet: recall has one way of working.",
-)
+# What a reader of the figures must know of the engine.
+NOTES = ("Rank measures are taken without recall's floor; the floor counts for abstention alone.",)
 
 
 class Ranking(NamedTuple):
@@ -48,7 +46,9 @@ class Parts(NamedTuple):
 
 def parts(memory: Reading) -> Parts:
     """What ranks in this memory."""
-    return Parts(embedding=None, reranker=None)
+    models = memory.reader.vector_models()
+    reranker = memory.settings.rerank_model
+    return Parts(embedding=models[-1][0] if models else None, reranker=reranker or None)
 
 
 def rank(
@@ -59,16 +59,15 @@ def rank(
     keep: Callable[[Hit], bool] = lambda hit: True,
     depth: int = DEPTH,
 ) -> Ranking:
-    """Ask for a ranking, and go on without the floor where recall abstains."""
+    """Ask for a ranking, and whether recall would have answered at all."""
     started = perf_counter()
-    found = memory.recall(question, bank, limit=depth)
+    found = memory.rank(question, bank, Plan(limit=depth, budget=Budget(budget)))
     spent = (perf_counter() - started) * 1000
-    hits = [hit for hit in (found.misses if found.abstained else found.hits) if keep(hit)]
-    ids = [hit.source.id for hit in hits if hit.kind == "turn" and hit.source.id]
-    sessions = [hit.session for hit in hits if hit.session]
-    return Ranking(
-        tuple(dict.fromkeys(ids)), tuple(dict.fromkeys(sessions)), found.abstained, spent
-    )
+    hits = [hit(memory.reader, item) for item in found.candidates[:depth]]
+    kept = [item for item in hits if keep(item)]
+    ids = [item.source.id for item in kept if item.kind == "turn" and item.source.id]
+    sessions = [item.session for item in kept if item.session]
+    return Ranking(tuple(dict.fromkeys(ids)), tuple(dict.fromkeys(sessions)), found.abstains, spent)
 
 
 def prepare(
@@ -76,8 +75,10 @@ def prepare(
     folder: Path,
     progress: Progress = lambda done, total: None,
     workers: int = 1,
+    embedding: Progress | None = None,
 ) -> int:
-    """Read the files of a set into a memory; returns how many lines could not be read."""
+    """Read the files of a set into a memory, and embed all of it if `embedding` is to be told
+    how far that is; returns how many lines could not be read."""
     folder = folder.resolve()
     files = find_files(folder)
     inputs = [
@@ -96,6 +97,8 @@ def prepare(
         progress(done, total)
     before = done
     account = memory.ingest(inputs, workers, lambda read, _: progress(before + read, total))
+    if embedding is not None:
+        memory.embed(progress=embedding)
     return failed + account.failed
 
 

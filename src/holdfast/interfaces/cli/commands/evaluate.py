@@ -108,7 +108,9 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
         open_ranks(arguments.out) as record,
     ):
         reading = Progress("reading", amount)
-        failed = prepare(memory, folder, reading, os.cpu_count() or 1)
+        embedding = Progress("embedding", lambda count: number(count, "passage"))
+        meaning = None if arguments.budget == "low" else embedding
+        failed = prepare(memory, folder, reading, os.cpu_count() or 1, meaning)
         reading.finish()
         asking = Progress("asking", lambda count: number(count, "question"))
         report = evaluate(memory, questions, arguments.budget, asking, record, failed)

@@ -9,13 +9,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number, plain
 from holdfast.refine.ingest import Account
 from holdfast.sources.git import is_repository
+
+TURNS_S = 20
 
 HELP = """\
 Read transcripts into memory. Without a path: all of Claude Code's, from
@@ -48,6 +57,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many processes read (default: one a core)",
     )
+    parser.add_argument(
+        "--embed",
+        choices=("all", "some", "none"),
+        default="some",
+        help="how much to prepare for search by meaning now: some = all that sums up, and turns "
+        f"for {TURNS_S} seconds (default)",
+    )
     options.add_json(parser)
 
 
@@ -71,10 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
         if inputs:
             account = _read(memory, inputs, arguments.workers, arguments.json)
         commits = [memory.ingest_git(path, arguments.bank) for path in repositories]
+        left = _embed(memory, arguments.embed, arguments.json)
     if arguments.json:
         screen.json(
             {
                 "transcripts": plain(account),
+                "without_vectors": left,
                 "repositories": [
                     {"path": str(path), **log._asdict()}
                     for path, log in zip(repositories, commits, strict=True)
@@ -91,6 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if account is None and not repositories:
         screen.line("No transcripts there.")
+    if left:
+        screen.line(
+            f"{number(left, 'turn')} can be found by words but not yet by meaning; "
+            "`holdfast ingest --embed all` prepares them."
+        )
     return 0
 
 
@@ -145,6 +168,20 @@ def _read(memory: Holdfast, inputs: Sequence[object], workers: int, quiet: bool)
         return memory.ingest(
             inputs,  # pyright: ignore[reportArgumentType]
             workers,
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+
+
+def _embed(memory: Holdfast, how: str, quiet: bool) -> int | None:
+    """Prepare for search by meaning; returns how many passages are left, None if none was."""
+    if how == "none":
+        return None
+    console = Console(stderr=True)
+    columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("embed", total=None)
+        return memory.embed(
+            TURNS_S if how == "some" else None,
             lambda done, total: bar.update(task, completed=done, total=total),
         )
 
