@@ -49,6 +49,7 @@ def test_recall_keeps_its_contract(home: Path) -> None:
     found = read_json(home, "recall", "retry", "wrapper", "--bank", "all")
     assert set(found) == {
         "query", "bank", "abstained", "hits", "strategies", "fallbacks", "misses",
+            "suggestions",
     }  # fmt: skip
     assert (found["query"], found["bank"], found["abstained"]) == ("retry wrapper", "all", False)
     hit = found["hits"][0]
@@ -59,7 +60,7 @@ def test_recall_keeps_its_contract(home: Path) -> None:
     assert hit["session"] == "22222222-0000-4000-8000-000000000001"
     assert set(hit["source"]) == {"path", "line", "id"}
     assert Path(hit["source"]["path"]).exists() and hit["source"]["line"] >= 1
-    assert set(found["strategies"][0]) == {"name", "ms", "found", "timed_out"}
+    assert set(found["strategies"][0]) == {"name", "ms", "found", "timed_out", "problem"}
 
 
 def test_ask_keeps_its_contract(home: Path) -> None:

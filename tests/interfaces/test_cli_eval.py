@@ -108,9 +108,9 @@ def test_it_leaves_the_memory_alone_and_no_home_behind(folder: Path, tmp_path: P
     for words in ("overall", "mean of categories", "What this cannot claim", "latency: p50"):
         assert words in done.stdout
     said = " ".join(done.stdout.split())
-    assert "no embedding model, no reranker, budget mid" in said
+    assert "all-MiniLM-L6-v2-int8, no reranker, budget mid" in said
     assert "recall@10 is 0.875 ± 0.125 (standard error over 4 questions" in said
-    assert "as if the floor were off" in said and "Few questions" in said
+    assert "without recall's floor" in said and "Few questions" in said
 
 
 def test_settings_of_the_person_do_not_change_what_a_set_gives(

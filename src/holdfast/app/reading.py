@@ -16,7 +16,7 @@ from typing import Any, Self
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.ledger import Balance
 from holdfast.model.query import LAYER_OF, Answer, Layer, Moment, Recalled
-from holdfast.recall.engine import Ranking, rank, recall
+from holdfast.recall.engine import Ranking, rank, read, recall
 from holdfast.recall.finding import Found, find, make_filter
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
@@ -130,8 +130,27 @@ class Reading:
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
             meaning = self._meaning_for(plan)
-            self._remembered[asked] = recall(self._store, bank, query, plan, self._now, meaning)
+            found = recall(self._store, bank, query, plan, self._now, meaning)
+            self._remembered[asked] = self._fallen_back(found, bank, plan)
         return self._remembered[asked]
+
+    def _fallen_back(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
+        """What else can be done where nothing was found; it is seldom, so it is loaded then."""
+        if not found.abstained or plan.budget is Budget.LOW or bank == "":
+            return found
+        fallback: Any = import_module("holdfast.recall.fallback")
+        redact: Any = import_module("holdfast.capture.redact")
+        asked = read(self._store, bank, found.query, self._now)
+        redactor = redact.Redactor(self.settings.redact_patterns)
+        fallen = fallback.fall_back(self._store, bank, asked, redactor)
+        return replace(
+            found,
+            abstained=not fallen.hits,
+            hits=fallen.hits,
+            misses=() if fallen.hits else found.misses,
+            fallbacks=fallen.used,
+            suggestions=fallen.suggestions,
+        )
 
     def rank(self, query: str, bank: str | None = None, plan: Plan = _PLAN) -> Ranking:
         """Everything in the running for a query, best first, whether or not it is any good."""
@@ -152,7 +171,7 @@ class Reading:
     def ask(self, question: str, bank: str | None = None, layers: Sequence[Layer] = ()) -> Answer:
         """A cited answer, or an abstention."""
         id = self.bank_id(bank)
-        plan = Plan(layers=tuple(layers), limit=25, tokens=20_000)
+        plan = Plan(layers=tuple(layers), limit=25, tokens=20_000, repeats=True)
         found = self._recall(id, question, plan)
         answer = ask(self._store, id, question, found, self._now, layers)
         return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer

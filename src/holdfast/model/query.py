@@ -119,7 +119,8 @@ class Strategy(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """The result of a recall; `abstained` when nothing clears the relevance floor, and then
-    `misses` are the nearest that did not."""
+    `misses` are the nearest that did not. `fallbacks` are the ways that were tried then, and
+    `suggestions` words of the bank to ask with instead."""
 
     query: str
     bank: str
@@ -128,6 +129,7 @@ class Recalled:
     strategies: tuple[Strategy, ...] = ()
     fallbacks: tuple[str, ...] = ()
     misses: tuple[Hit, ...] = ()
+    suggestions: tuple[str, ...] = ()
 
 
 class Confidence(StrEnum):

@@ -29,8 +29,13 @@ class Candidate:
     # What moved it besides the arms, as factors and summands by name.
     notes: dict[str, float] = field(default_factory=dict[str, float])
     score: float = 0.0
+    # What the score has been multiplied by, for whose words it is and when it was said.
+    factor: float = 1.0
+    # How much of the question it covers, with its context and by itself, and the cosine of its
+    # meaning with the question's, where there is one.
     covered: float = 0.0
     alone: float = 0.0
+    cosine: float = 0.0
 
     @property
     def key(self) -> Key:

@@ -13,22 +13,33 @@ from typing import NamedTuple
 
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
 from holdfast.recall import arms, hits, order, packing
-from holdfast.recall.candidates import Candidate, Pool
+from holdfast.recall.candidates import Candidate, Pool, key_of
 from holdfast.recall.expansion import Expansion, expand, whole_names
-from holdfast.recall.fusion import WEIGHTS, WORDS_ONLY, admit, by_places, by_scores, smooth, support
+from holdfast.recall.fusion import (
+    HIGHEST,
+    WEIGHTS,
+    WORDS_ONLY,
+    admit,
+    by_places,
+    by_scores,
+    smooth,
+    support,
+)
 from holdfast.recall.meaning import Meaning
-from holdfast.recall.plan import Fusion, Plan
-from holdfast.recall.race import Arm, race
-from holdfast.recall.relevance import FLOOR, judge, weigh
+from holdfast.recall.plan import Budget, Fusion, Plan
+from holdfast.recall.race import Arm, Found, race
+from holdfast.recall.relevance import clears, judge, weigh, worth_showing
 from holdfast.recall.terms import Terms, read_terms
 from holdfast.recall.when import When, about_recent, read_when
 from holdfast.store.protocol import Store
 
 MISSES = 3
-RERANK_S = 0.5
+# How long the cross-encoder may take, so that nobody waits for it on a busy machine.
+RERANK_S = {Budget.LOW: 0.0, Budget.MID: 1.0, Budget.HIGH: 2.0}
 _NEIGHBOURS_OF = 40
 _PART = 1200
 _PARTS = 4
+_CONTEXT = 300
 _SHORT = 400
 # What the cross-encoder says against what all else says.
 _RERANK_SHARE = 0.7
@@ -55,13 +66,17 @@ class Ranking(NamedTuple):
 
     @property
     def good(self) -> list[Candidate]:
-        """Those that clear the floor."""
-        return [c for c in self.candidates if c.notes["relevance"] >= FLOOR]
+        """Those to show, if the best are any good."""
+        return [] if self.abstains else [c for c in self.candidates if worth_showing(c)]
 
     @property
     def abstains(self) -> bool:
-        """Whether nothing does."""
-        return not self.good
+        """Whether nothing speaks of the question. A question about a time or about the latest
+        work is answered by what there is of it."""
+        query = self.query
+        if query.recent or (query.when is not None and query.when.only):
+            return not any({"recent", "temporal"} & c.ranks.keys() for c in self.candidates)
+        return not clears(self.candidates)
 
 
 def recall(
@@ -75,7 +90,7 @@ def recall(
     """Search a bank; `None` searches them all."""
     ranking = rank(store, bank, text, plan, now, meaning)
     good = ranking.good
-    shown = packing.pack(good, plan.means.tokens, plan.limit) if good else []
+    shown = packing.pack(good, plan.means.tokens, plan.limit, plan.repeats)
     misses = [] if good else ranking.candidates[:MISSES]
     return Recalled(
         query=text,
@@ -105,12 +120,15 @@ def rank(
         highest = by_words if name in _SAME_MEASURE else 0.0
         finds = [find for find in found.finds if _wanted(find.passage, plan)]
         admit(pool, name, finds, found.lowest, highest)
+    near = finishes[-1].found
     if meaning is not None and plan.means.close:
-        _fill_meaning(store, query, pool, meaning)
+        _fill_meaning(store, query, pool, meaning, near)
     weights = WORDS_ONLY if meaning is None or not plan.means.close else WEIGHTS
     _score(pool, plan, weights)
     if plan.means.close and (not plan.layers or Layer.TRANSCRIPTS in plan.layers):
-        _meet_neighbours(store, query, pool, meaning)
+        _meet_neighbours(store, pool)
+        if meaning is not None:
+            _fill_meaning(store, query, pool, meaning, near)
         _score(pool, plan, weights)
     strategies = [finish.strategy for finish in finishes]
     if meaning is not None and plan.means.close:
@@ -123,6 +141,7 @@ def rank(
     support(pool)
     candidates = order.settle(order.distinct(pool.ranked()))
     for candidate in candidates:
+        candidate.score = min(1.0, candidate.score / HIGHEST)
         judge(candidate, query.weight)
     return Ranking(query, candidates, tuple(strategies))
 
@@ -176,17 +195,23 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
     smooth(pool)
 
 
-def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning) -> None:
+def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, near: Found) -> None:
     """How near the finds of the other arms are, which the semantic arm did not name."""
-    lacking = [c.passage for c in pool if "semantic" not in c.scores]
-    near = meaning.similarities(store, query.text, lacking)
-    for key, value in near.items():
-        known = pool.get(key)
+    for find in near.finds:
+        known = pool.get(key_of(find.passage))
         if known is not None:
-            known.scores["semantic"] = value
+            known.cosine = find.score
+    lacking = [c.passage for c in pool if not c.cosine and c.passage.hash]
+    highest = max((find.score for find in near.finds), default=0.0)
+    span = highest - near.lowest
+    for key, cosine in meaning.similarities(store, query.text, lacking).items():
+        known = pool.get(key)
+        if known is not None and span > 0:
+            known.cosine = cosine
+            known.scores["semantic"] = min(1.0, max(0.0, (cosine - near.lowest) / span))
 
 
-def _meet_neighbours(store: Store, query: Query, pool: Pool, meaning: Meaning | None) -> None:
+def _meet_neighbours(store: Store, pool: Pool) -> None:
     """What stands beside the best is in the running too, though it may share no word."""
     wanted: dict[tuple[str, str], set[int]] = {}
     for candidate in pool.ranked()[:_NEIGHBOURS_OF]:
@@ -195,46 +220,61 @@ def _meet_neighbours(store: Store, query: Query, pool: Pool, meaning: Meaning | 
             wanted.setdefault((p.bank, p.session), set()).update((p.seq - 1, p.seq + 1))
     for (bank, session), places in wanted.items():
         for passage in store.turn_passages(bank, session, sorted(places)):
-            if passage.role != "tool" and pool.get((bank, "turn", passage.id)) is None:
+            if passage.role != "tool":
                 pool.meet(passage)
-    if meaning is not None:
-        _fill_meaning(store, query, pool, meaning)
 
 
 def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> None:
-    """Match the best word by word, near words for part. What is long matches much by chance."""
+    """Match the best word by word, near words for part: by themselves, and with what stood
+    before them."""
     best = pool.ranked()[: plan.means.close]
-    texts = [(c, text) for c in best for text in _texts(c)]
-    values = meaning.soft(query.words, [text for _, text in texts])
-    highest = max(values, default=0.0) or 1.0
-    for (candidate, text), value in zip(texts, values, strict=True):
-        discount = min(1.0, (_SHORT / max(len(text), 1)) ** 0.5)
-        scaled = value / highest * discount
-        candidate.scores["soft"] = max(scaled, candidate.scores.get("soft", 0.0))
+    alone = _soft(query, [_parts(candidate) for candidate in best], meaning)
+    placed = _soft(query, [_in_context(candidate) for candidate in best], meaning)
+    both = [one + other for one, other in zip(alone, placed, strict=True)]
+    highest = max(both, default=0.0) or 1.0
+    for candidate, value in zip(best, both, strict=True):
+        candidate.scores["soft"] = value / highest
 
 
-def _texts(candidate: Candidate) -> list[str]:
-    """A passage in pieces of a size, the first with what stood before it."""
+def _soft(query: Query, texts: list[list[str]], meaning: Meaning) -> list[float]:
+    """Each candidate by its best part. What is long matches much by chance."""
+    flat = [text for parts in texts for text in parts]
+    values = iter(meaning.soft(query.words, flat))
+    return [
+        max(next(values) * min(1.0, (_SHORT / max(len(text), 1)) ** 0.5) for text in parts)
+        for parts in texts
+    ]
+
+
+def _parts(candidate: Candidate) -> list[str]:
+    """A passage in pieces of a size."""
     body = candidate.passage.body
-    parts = [body[n : n + _PART] for n in range(0, min(len(body), _PART * _PARTS), _PART)] or [""]
-    return [f"{candidate.passage.context[:300]} {parts[0]}", *parts[1:]]
+    return [body[n : n + _PART] for n in range(0, min(len(body), _PART * _PARTS), _PART)] or [""]
+
+
+def _in_context(candidate: Candidate) -> list[str]:
+    """The same, the first piece with what stood before it."""
+    first, *rest = _parts(candidate)
+    return [f"{candidate.passage.context[:_CONTEXT]} {first}", *rest]
 
 
 def _rerank(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
     """Let the cross-encoder judge the best; past its deadline the order stands as it is."""
     started = monotonic()
     best = pool.ranked()[: plan.means.rerank]
-    texts = [_texts(candidate)[0] for candidate in best]
-    values = meaning.rerank(query.text, texts, started + RERANK_S)
+    texts = [_in_context(candidate)[0] for candidate in best]
+    values = meaning.rerank(query.text, texts, started + RERANK_S[plan.budget])
     ms = round((monotonic() - started) * 1000, 2)
     if values is None or len(values) < 2:
         return Strategy("rerank", ms, 0, timed_out=values is None)
     lowest, highest = min(values), max(values)
-    least, most = best[-1].score, best[0].score
-    for candidate, value in zip(best, values, strict=True):
+    bare = [candidate.score / candidate.factor for candidate in best]
+    least, most = min(bare), max(bare)
+    for candidate, value, own in zip(best, values, bare, strict=True):
         judged = (value - lowest) / ((highest - lowest) or 1.0)
-        before = (candidate.score - least) / ((most - least) or 1.0)
+        before = (own - least) / ((most - least) or 1.0)
         candidate.notes["rerank"] = round(judged, 4)
         blended = (1 - _RERANK_SHARE) * before + _RERANK_SHARE * judged
-        candidate.score = least + blended * (most - least)
+        # Whose words they are and when they were said, the cross-encoder cannot know.
+        candidate.score = (least + blended * (most - least)) * candidate.factor
     return Strategy("rerank", ms, len(best))

@@ -13,13 +13,15 @@ from holdfast.recall.candidates import Candidate, Find, Pool
 
 # What each kind of evidence counts. Words, what words mean, and what words mean one by one: no
 # set of questions is served best by these, and every set is served well.
-WEIGHTS: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
+WEIGHTS: Mapping[str, float] = {"words": 0.35, "soft": 0.30, "meaning": 0.35}
 # Words alone, where no model looks.
 WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
 RRF_K = 60
 NEIGHBOUR = 0.15
 SUPPORT = 0.3
 SUPPORTERS = 5
+# What a candidate can come to: all the evidence, two good neighbours and a session full of it.
+HIGHEST = 1 + 2 * NEIGHBOUR + SUPPORT
 _EXPANDED = 0.8
 
 

@@ -27,7 +27,7 @@ class Meaning(Protocol):
     def similarities(
         self, reader: Reader, query: str, passages: Sequence[Passage]
     ) -> dict[Key, float]:
-        """How near some passages are, on the same scale; those without a vector are left out."""
+        """The cosines of some passages; those without a vector are left out."""
         ...
 
     def soft(self, weight: Mapping[str, float], texts: Sequence[str]) -> list[float]:

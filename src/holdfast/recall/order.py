@@ -40,7 +40,8 @@ def weigh_in(candidate: Candidate, question: str, when: When | None, recent: boo
     if when is not None and when.only and "temporal" in candidate.ranks:
         candidate.score = max(candidate.score, 1.0 / candidate.ranks["temporal"] ** 0.5)
     for value in factors.values():
-        candidate.score *= value
+        candidate.factor *= value
+    candidate.score *= candidate.factor
     candidate.notes.update(factors)
 
 

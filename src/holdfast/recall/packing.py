@@ -25,7 +25,9 @@ def cost(candidate: Candidate) -> int:
     return tokens(candidate.passage.body) + _FRAME
 
 
-def pack(ranked: Sequence[Candidate], budget: int, limit: int) -> list[Candidate]:
+def pack(
+    ranked: Sequence[Candidate], budget: int, limit: int, repeats: bool = False
+) -> list[Candidate]:
     """The best that fit, in their order. The first is given even if it alone is over the budget:
     no answer at all would be worse, and half of one is none."""
     chosen: list[Candidate] = []
@@ -38,7 +40,7 @@ def pack(ranked: Sequence[Candidate], budget: int, limit: int) -> list[Candidate
         own = set(words(candidate.passage.body[:_READ]))
         if spent + price > budget and chosen:
             continue
-        if any(_repeats(own, other) for other in said):
+        if not repeats and any(_repeats(own, other) for other in said):
             candidate.notes["repeats"] = 1.0
             continue
         chosen.append(candidate)

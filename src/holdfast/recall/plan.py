@@ -42,7 +42,7 @@ MEANS = {
 
 
 class Plan(NamedTuple):
-    """The options of one recall."""
+    """The options of one recall. `repeats` also wants what only repeats another hit."""
 
     layers: tuple[Layer, ...] = ()
     limit: int = 10
@@ -50,6 +50,7 @@ class Plan(NamedTuple):
     fusion: Fusion = Fusion.SCORES
     expansion: str = "full"
     tokens: int = 0
+    repeats: bool = False
 
     @property
     def means(self) -> Means:

@@ -1,7 +1,9 @@
 """How well a passage answers a question, on a scale that means the same for every question.
 
-The index ranks; it does not say whether the best is any good. Coverage does: the share of the
-question's weight, rare words heavier, that a passage contains. Below `FLOOR` we abstain.
+The arms rank; they do not say whether the best is any good. Two things do: coverage, the share of
+the question's weight, rare words heavier, that a passage contains; and the cosine of the two
+meanings. Below the floor we abstain. The floors were fitted on questions put to the bank that
+holds their answer and to one that does not; `bench/RESULTS.md` has the figures.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ from holdfast.language import IRREGULAR, stem, words
 from holdfast.recall.candidates import Candidate
 from holdfast.store.protocol import Reader
 
+# By words alone, and where meaning is known too.
 FLOOR = 0.45
+FLOOR_WITH_MEANING = 0.43
+# What is far below the best of a good ranking is not shown.
+SHOWN = 0.5
+_LOOKED_AT = 5
 MOST = 2000
 _READ = 8000
 
@@ -41,7 +48,26 @@ def judge(candidate: Candidate, weight: Mapping[str, float]) -> None:
     passage = candidate.passage
     candidate.alone = coverage(weight, passage.body)
     candidate.covered = coverage(weight, f"{passage.body} {passage.context}")
-    candidate.notes["relevance"] = round(candidate.covered, 4)
+    candidate.notes["relevance"] = round(combined(candidate.covered, candidate.cosine), 4)
+
+
+def combined(covered: float, cosine: float) -> float:
+    """Words and meaning together; words alone where no meaning is known."""
+    return (covered + 2 * cosine) / 3 if cosine else covered
+
+
+def clears(ranked: Sequence[Candidate]) -> bool:
+    """Whether the best of a ranking speak of the question at all."""
+    best = ranked[:_LOOKED_AT]
+    covered = max((c.covered for c in best), default=0.0)
+    cosine = max((c.cosine for c in ranked), default=0.0)
+    return combined(covered, cosine) >= (FLOOR_WITH_MEANING if cosine else FLOOR)
+
+
+def worth_showing(candidate: Candidate) -> bool:
+    """Whether a candidate of a ranking that clears the floor should be shown."""
+    floor = FLOOR_WITH_MEANING if candidate.cosine else FLOOR
+    return candidate.notes["relevance"] >= SHOWN * floor
 
 
 def coverage(weight: Mapping[str, float], text: str) -> float:

@@ -75,7 +75,6 @@ class Semantics:
         self._parts = parts
         self._matrices: dict[str, Matrix] = {}
         self._queries: dict[str, Floats] = {}
-        self._spans: dict[str, tuple[float, float]] = {}
 
     @property
     def has_reranker(self) -> bool:
@@ -98,18 +97,15 @@ class Semantics:
             found = reader.passages_of(one, embedder.name, [number for number, _ in scanned.best])
             finds += [Find(passage, scores[number]) for number, passage in found]
         finds = _best_part(finds)[:limit]
-        self._spans[query] = (lowest, finds[0].score if finds else 1.0)
         return Found(finds, lowest)
 
     def similarities(
         self, reader: Reader, query: str, passages: Sequence[Passage]
     ) -> dict[Key, float]:
         embedder = self._parts.embedder
-        if embedder is None or query not in self._spans:
+        if embedder is None:
             return {}
         vector = self._vector(embedder, query)
-        lowest, highest = self._spans[query]
-        span = max(highest - lowest, 1e-6)
         found: dict[Key, float] = {}
         for bank in {passage.bank for passage in passages}:
             ours = [passage for passage in passages if passage.bank == bank and passage.hash]
@@ -121,8 +117,7 @@ class Semantics:
                     best[stored.hash] = max(score, best.get(stored.hash, -1.0))
             for passage in ours:
                 if passage.hash in best:
-                    scaled = (best[passage.hash] - lowest) / span
-                    found[key_of(passage)] = min(1.0, max(0.0, scaled))
+                    found[key_of(passage)] = best[passage.hash]
         return found
 
     def soft(self, weight: Mapping[str, float], texts: Sequence[str]) -> list[float]:
@@ -152,7 +147,6 @@ class Semantics:
         if known is None:
             if len(self._queries) >= _REMEMBERED:
                 self._queries.clear()
-                self._spans.clear()
             known = self._queries[query] = embedder.embed([query])[0]
         return known
 

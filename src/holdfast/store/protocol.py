@@ -135,6 +135,10 @@ class Reader(Protocol):
         """The same one by one, for a session that need not fit into memory."""
         ...
 
+    def turn_before(self, source: int, line: int) -> Turn | None:
+        """The last turn that came of a file's lines up to one."""
+        ...
+
     def exchanges(self, bank: str, session: str) -> list[Exchange]:
         """The exchanges of a session in order."""
         ...

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from holdfast.errors import InputError
 from holdfast.model.query import Layer
+from holdfast.recall.plan import Budget
 
 _NOT_YET = (Layer.RULES,)
 
@@ -25,6 +26,17 @@ def add_bank(parser: argparse.ArgumentParser, default: str | None = None) -> Non
 def add_json(parser: argparse.ArgumentParser) -> None:
     """`--json`."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """`--budget low|mid|high`."""
+    parser.add_argument(
+        "--budget",
+        choices=[budget.value for budget in Budget],
+        default=Budget.MID.value,
+        help="low: words only, about 2,000 tokens; mid: meaning too, 4,000 (default); "
+        "high: looks longer, 8,000",
+    )
 
 
 def add_layer(parser: argparse.ArgumentParser) -> None:

@@ -158,6 +158,15 @@ class SqliteReader(VectorQuestions):
             ):
                 yield rows.turn_of(row)
 
+    def turn_before(self, source: int, line: int) -> Turn | None:
+        row = self._one(
+            f"SELECT {rows.TURN} FROM turn WHERE source = ? AND line <= ? AND line > 0 "
+            "ORDER BY line DESC, seq DESC LIMIT 1",
+            source,
+            line,
+        )
+        return rows.turn_of(row) if row else None
+
     def exchanges(self, bank: str, session: str) -> list[Exchange]:
         found = self._all(
             f"SELECT {rows.EXCHANGE} FROM exchange "

@@ -8,7 +8,9 @@ from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.language import cut
-from holdfast.model.query import Hit, Layer, Recalled
+from holdfast.model.query import Hit, Layer, Recalled, Strategy
+from holdfast.recall.expansion import Expansion
+from holdfast.recall.plan import Budget, Fusion, Plan
 
 HELP = """\
 Find the records that speak of something: turns, exchanges, digests and commits.
@@ -22,6 +24,13 @@ EXAMPLES = """\
   holdfast recall src/ui/rest.js --layer transcripts --json"""
 
 
+_MOVERS = ("neighbours", "session", "rerank", "speaker", "tool", "time", "authority", "amends")
+_FALLBACKS = {
+    "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
+    "raw_grep": "Nothing that is kept speaks of this, but lines of the raw transcripts do.",
+}
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words, names, files, errors")
@@ -29,6 +38,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit", type=options.positive, default=10, metavar="N", help="how many (default: 10)"
     )
     parser.add_argument("--explain", action="store_true", help="show why each hit ranks as it does")
+    options.add_budget(parser)
+    parser.add_argument(
+        "--expansion",
+        choices=[how.value for how in Expansion],
+        default=Expansion.FULL.value,
+        help="also look for abbreviations (minimal) and synonyms (full, the default)",
+    )
+    parser.add_argument(
+        "--fusion",
+        choices=[how.value for how in Fusion],
+        default=Fusion.SCORES.value,
+        help="how the arms' rankings become one: by scores (default) or by places (rrf)",
+    )
     options.add_layer(parser)
     options.add_bank(parser)
     options.add_json(parser)
@@ -39,9 +61,14 @@ def run(arguments: argparse.Namespace) -> int:
     query = options.words(arguments.query, "query")
     screen = Screen()
     with open_reading() as memory:
-        found = memory.recall(
-            query, arguments.bank, [Layer(name) for name in arguments.layer], arguments.limit
+        plan = Plan(
+            tuple(Layer(name) for name in arguments.layer),
+            arguments.limit,
+            Budget(arguments.budget),
+            Fusion(arguments.fusion),
+            arguments.expansion,
         )
+        found = memory.recall_by(query, arguments.bank, plan)
         hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
     if arguments.json:
         screen.json(_contract(found))
@@ -64,11 +91,36 @@ def _print(screen: Screen, found: Recalled, explain: bool) -> None:
         screen.line(f"Nothing in {found.bank} speaks of this.")
         for miss in found.misses:
             screen.wrap(f"nearest: {cut(miss.text, 120)} ({miss.uri})", "  ", "    ")
+        if found.suggestions:
+            screen.wrap(f"You might ask about: {', '.join(found.suggestions)}.", "  ", "    ")
         return
-    for hit in found.hits:
+    if found.fallbacks:
+        screen.wrap(_FALLBACKS.get(found.fallbacks[-1], ""))
+    for hit, below in zip(found.hits, (*found.hits[1:], None), strict=True):
         _print_hit(screen, hit, explain)
-    arms = ", ".join(f"{s.name} found {s.found} in {s.ms:.0f} ms" for s in found.strategies)
+        if explain and below is not None:
+            screen.line(screen.paint(f"      above the next by {_lead(hit, below)}", "dim"))
+            screen.line()
+    arms = ", ".join(map(_arm, found.strategies))
     screen.line(screen.paint(f"{len(found.hits)} of bank {found.bank}; {arms}", "dim"))
+
+
+def _arm(arm: Strategy) -> str:
+    if arm.problem or arm.timed_out:
+        return f"{arm.name} {'was too slow' if arm.timed_out else f'failed: {arm.problem}'}"
+    return f"{arm.name} found {arm.found} in {arm.ms:.0f} ms"
+
+
+def _lead(hit: Hit, below: Hit) -> str:
+    """What a hit has that the next one lacks, the greatest difference first."""
+    gaps = {
+        name: hit.why.get(name, 0.0) - below.why.get(name, 0.0)
+        for name in (*hit.why, *below.why)
+        if name.endswith("_score") or name in _MOVERS
+    }
+    told = sorted(gaps.items(), key=lambda gap: -gap[1])[:3]
+    parts = [f"{name.removesuffix('_score')} +{gap:.2f}" for name, gap in told if gap > 0.005]
+    return f"{hit.score - below.score:.3f}" + (f": {', '.join(parts)}" if parts else "")
 
 
 def _print_hit(screen: Screen, hit: Hit, explain: bool) -> None:

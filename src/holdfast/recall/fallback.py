@@ -1,0 +1,176 @@
+"""What to do when nothing was found: look at the time that was asked about, grep the raw
+transcripts, and at last say what there is to ask about instead.
+
+Loaded only then. Each step that was taken is named in the result.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from time import monotonic
+from typing import NamedTuple
+
+from holdfast.capture.redact import Redactor
+from holdfast.language import STOPWORDS, words
+from holdfast.model.query import Hit, Layer, Place
+from holdfast.model.uris import uri
+from holdfast.recall.candidates import Candidate
+from holdfast.recall.engine import Query
+from holdfast.recall.hits import hit
+from holdfast.recall.relevance import coverage
+from holdfast.store.protocol import Reader
+
+RECENT_SESSIONS = "recent_sessions"
+RAW_GREP = "raw_grep"
+CLARIFICATION = "clarification"
+GREP_S = 3.0
+GREP_BYTES = 400 * 1024 * 1024
+_LINE = 4 * 1024 * 1024
+_LINES = 200
+_HITS = 5
+_AROUND = 300
+_ENOUGH = 0.6
+_VOCABULARY = 300
+_SUGGESTED = 5
+
+
+class Fallen(NamedTuple):
+    """What the fallbacks gave, and which of them were used."""
+
+    hits: tuple[Hit, ...]
+    used: tuple[str, ...]
+    suggestions: tuple[str, ...] = ()
+
+
+def fall_back(reader: Reader, bank: str | None, query: Query, redactor: Redactor) -> Fallen:
+    """Try one after the other; the first that finds something ends it."""
+    used: list[str] = []
+    if query.when is not None:
+        used.append(RECENT_SESSIONS)
+        sessions = reader.recent(bank, "digest", _HITS, query.when.start, query.when.end)
+        if sessions:
+            found = [
+                hit(reader, Candidate(p, ranks={RECENT_SESSIONS: n}))
+                for n, p in enumerate(sessions, 1)
+            ]
+            return Fallen(tuple(found), tuple(used))
+    used.append(RAW_GREP)
+    lines = tuple(_grep(reader, bank, query, redactor))
+    if lines:
+        return Fallen(lines, tuple(used))
+    return Fallen((), (*used, CLARIFICATION), suggestions(reader, bank, query))
+
+
+def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) -> Iterator[Hit]:
+    """Lines of transcripts that hold a name whole, or most of the question's weight close
+    together: what tools printed is not kept, but the file may still be there."""
+    phrases = [phrase.lower() for phrase in query.terms.phrases if len(phrase) > 3]
+    heavy = sorted(query.words, key=lambda word: -query.words[word])[:3]
+    needles = phrases or [word for word in heavy if len(word) > 2]
+    if not needles:
+        return
+    deadline = monotonic() + GREP_S
+    found = 0
+    for source in reader.sources(bank):
+        path = Path(source.path)
+        for number, line in _lines_with(path, needles, deadline):
+            text = _excerpt(line, needles[0], query, bool(phrases))
+            turn = reader.turn_before(source.id, number) if text else None
+            if turn is None:
+                continue
+            found += 1
+            yield Hit(
+                uri=uri("turn", turn.id),
+                kind="turn",
+                layer=Layer.TRANSCRIPTS,
+                score=round(1 / (found + 1), 4),
+                text=redactor.redact(text).text,
+                time=turn.time,
+                session=turn.session,
+                bank=turn.bank,
+                source=Place(source.path, number, turn.origin.ref),
+                trust=turn.trust,
+                why={RAW_GREP: found},
+            )
+            if found == _HITS:
+                return
+        if monotonic() > deadline:
+            return
+
+
+def _excerpt(line: str, needle: str, query: Query, whole: bool) -> str:
+    """What stands around the find, or "" if it says too little of the question."""
+    at = line.lower().find(needle)
+    if at < 0:
+        return ""
+    around = line[max(0, at - _AROUND) : at + _AROUND].replace("\\n", "\n").replace('\\"', '"')
+    good = whole or coverage(query.weight, around) >= _ENOUGH
+    return around.strip() if good else ""
+
+
+def _lines_with(path: Path, needles: Sequence[str], deadline: float) -> Iterator[tuple[int, str]]:
+    """Numbered lines that hold the first needle, by ripgrep where it is installed."""
+    if not path.is_file():
+        return
+    tool = shutil.which("rg")
+    if tool is not None:
+        yield from _ripgrep(tool, path, needles[0], deadline)
+        return
+    needle = needles[0].encode()
+    read = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(_LINE), b""), start=1):
+            read += len(line)
+            if needle in line.lower():
+                yield number, line.decode("utf-8", "replace")
+            if read > GREP_BYTES or monotonic() > deadline:
+                return
+
+
+def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tuple[int, str]]:
+    command = [
+        tool,
+        "--no-config",
+        "-n",
+        "-i",
+        "-F",
+        "-m",
+        str(_LINES),
+        "-e",
+        needle,
+        "--",
+        str(path),
+    ]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=max(0.1, deadline - monotonic()), check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    for line in done.stdout.split(b"\n"):
+        number, colon, text = line.partition(b":")
+        if colon and number.isdigit():
+            yield int(number), text.decode("utf-8", "replace")
+
+
+def suggestions(reader: Reader, bank: str | None, query: Query) -> tuple[str, ...]:
+    """Words of this bank that may have been meant, and what it speaks of most."""
+    recent = reader.recent(bank, "exchange", _VOCABULARY) + reader.recent(bank, "digest", 50)
+    counted: Counter[str] = Counter()
+    for passage in recent:
+        title = passage.body.partition("\n")[0]
+        counted.update({w for w in words(title) if len(w) > 3 and w not in STOPWORDS})
+    vocabulary = [word for word, _ in counted.most_common(5000)]
+    meant = [
+        close
+        for word in query.terms.words
+        if word not in counted
+        for close in get_close_matches(word, vocabulary, n=2, cutoff=0.75)
+    ]
+    topics = [word for word, count in counted.most_common(40) if count > 1]
+    return tuple(dict.fromkeys((*meant, *topics)))[:_SUGGESTED]
