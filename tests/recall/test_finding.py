@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.app.browsing import Browsing
 from holdfast.app.memory import Holdfast
-from holdfast.app.reading import Reading
 from holdfast.errors import InputError
 from holdfast.recall.finding import is_meant, make_filter
 from holdfast.settings import Settings
@@ -40,12 +40,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def memory(project: Path) -> Iterator[Reading]:
-    with Reading(Settings(project.parent / "home", project.parent)) as opened:
+def memory(project: Path) -> Iterator[Browsing]:
+    with Browsing(Settings(project.parent / "home", project.parent)) as opened:
         yield opened
 
 
-def test_what_touched_a_file_is_found_and_can_be_opened(memory: Reading) -> None:
+def test_what_touched_a_file_is_found_and_can_be_opened(memory: Browsing) -> None:
     found = memory.sift(file="retry.md", bank="all")
     (page,) = found.findings
     assert (page.kind, page.type, page.files, page.files_read) == (
@@ -55,14 +55,14 @@ def test_what_touched_a_file_is_found_and_can_be_opened(memory: Reading) -> None
     assert memory.show(page.uri).record.id in page.uri
 
 
-def test_commits_are_found_by_file_too(memory: Reading) -> None:
+def test_commits_are_found_by_file_too(memory: Browsing) -> None:
     kinds = {one.kind for one in memory.sift(file="src/", bank="all").findings}
     assert kinds == {"exchange", "commit"}
     titles = [one.title for one in memory.sift(file="importer.py", bank="all").findings]
     assert "Import rows" in titles and len(titles) == 2
 
 
-def test_filters_combine(memory: Reading) -> None:
+def test_filters_combine(memory: Browsing) -> None:
     (fix,) = memory.sift(file="importer.py", type="bugfix", bank="proj").findings
     assert "nightly import" in fix.title and fix.files == ("src/importer.py",)
     assert memory.sift(file="importer.py", type="feature", bank="proj").findings == ()
@@ -71,19 +71,19 @@ def test_filters_combine(memory: Reading) -> None:
     assert memory.sift(type="bugfix", until="2026-09-01", bank="proj").findings == (fix,)
 
 
-def test_a_concept_is_found_in_any_form(memory: Reading) -> None:
+def test_a_concept_is_found_in_any_form(memory: Browsing) -> None:
     found = [memory.sift(concept=form, bank="proj") for form in ("retry", "retries", "Retried")]
     titles = [[one.title for one in each.findings] for each in found]
     assert titles == [["What does the retrying page in docs say?"]] * 3
 
 
-def test_a_limit_says_that_there_is_more(memory: Reading) -> None:
+def test_a_limit_says_that_there_is_more(memory: Browsing) -> None:
     some, every = (memory.sift(since="2026-01", bank="proj", limit=n) for n in (1, 9))
     assert some.more and not every.more and some.findings == every.findings[:1]
 
 
 def test_an_absolute_path_is_told_as_the_project_tells_it(
-    memory: Reading, project: Path, monkeypatch: pytest.MonkeyPatch
+    memory: Browsing, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project / "src")
     relative = memory.sift(file="src/importer.py")

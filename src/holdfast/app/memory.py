@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.reading import Reading, utc_now
+from holdfast.app.browsing import Browsing
+from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.derive import derive_stale
@@ -19,7 +20,7 @@ from holdfast.sources import conversation
 from holdfast.sources.claude_code.files import default_folder
 
 
-class Holdfast(Reading):
+class Holdfast(Browsing):
     """One memory, open for questions and for reading in."""
 
     def __init__(

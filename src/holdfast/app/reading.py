@@ -15,24 +15,23 @@ from typing import Any, Self
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.ledger import Balance
-from holdfast.model.query import LAYER_OF, Answer, Layer, Moment, Recalled
+from holdfast.model.query import Answer, Layer, Recalled
 from holdfast.recall.engine import Ranking, rank, read, recall
-from holdfast.recall.finding import Found, find, make_filter
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
-from holdfast.recall.timeline import KINDS, Timeline, read_anchor, timeline
 from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
 from holdfast.refine.pending import find_pending
 from holdfast.research.answer import ask
 from holdfast.settings import Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
-from holdfast.store.protocol import Counts, Reader, Record, Store
+from holdfast.store.protocol import Counts, Reader, Store
 from holdfast.store.sqlite.store import SqliteStore
 
 ALL_BANKS = "all"
 _PLAN = Plan()
 _REMEMBERED = 64
+_PLAIN = 0.75
 
 
 def utc_now() -> str:
@@ -40,7 +39,14 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _here() -> str:
+def _plain(found: Recalled) -> bool:
+    """Whether the best hits of a search by words hold nearly all of the question's words."""
+    best = found.hits[:2]
+    return bool(best) and max(hit.why["coverage_alone"] for hit in best) >= _PLAIN
+
+
+def here() -> str:
+    """The folder we stand in."""
     try:
         return os.getcwd()  # noqa: PTH109 - a string is wanted
     except FileNotFoundError as error:
@@ -96,15 +102,15 @@ class Reading:
                 known = ", ".join(b.name for b in self._store.banks()) or "none yet"
                 raise NotFoundError(f"There is no bank {chosen!r}.", f"There are: {known}.")
             return found.id
-        here = self._banks.find(self._store, _here())
-        return here if here is not None else ""
+        found_here = self._banks.find(self._store, here())
+        return found_here if found_here is not None else ""
 
     def bank_name(self, id: str | None) -> str:
         """How to call a bank."""
         if id is None:
             return ALL_BANKS
         found = self._store.bank(id)
-        return found.name if found else self._banks.project(_here()).name
+        return found.name if found else self._banks.project(here()).name
 
     def recall(
         self,
@@ -122,6 +128,12 @@ class Reading:
         id = self.bank_id(bank)
         found = self._recall(id, query, plan)
         return replace(found, bank=self.bank_name(id))
+
+    def recall_quickly(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+        """By words alone where words alone find it; a model is loaded only where they do not,
+        since that takes longer than all the rest. For a process that asks only once."""
+        found = self.recall_by(query, bank, plan._replace(budget=Budget.LOW))
+        return found if _plain(found) else self.recall_by(query, bank, plan)
 
     def _recall(self, bank: str | None, query: str, plan: Plan) -> Recalled:
         """The same question of the same memory has the same answer."""
@@ -168,11 +180,18 @@ class Reading:
             self._loaded = True
         return self._meaning
 
-    def ask(self, question: str, bank: str | None = None, layers: Sequence[Layer] = ()) -> Answer:
-        """A cited answer, or an abstention."""
+    def ask(
+        self,
+        question: str,
+        bank: str | None = None,
+        layers: Sequence[Layer] = (),
+        quickly: bool = False,
+    ) -> Answer:
+        """A cited answer, or an abstention; `quickly` as for `recall_quickly`."""
         id = self.bank_id(bank)
         plan = Plan(layers=tuple(layers), limit=25, tokens=20_000, repeats=True)
-        found = self._recall(id, question, plan)
+        search = self.recall_quickly if quickly else self.recall_by
+        found = search(question, bank, plan)
         answer = ask(self._store, id, question, found, self._now, layers)
         return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer
 
@@ -189,71 +208,6 @@ class Reading:
     def show(self, uri: str, bank: str | None = ALL_BANKS) -> Trace:
         """A record and the way from it down to its raw line."""
         return trace(self._store, self.bank_id(bank), uri)
-
-    def timeline(
-        self,
-        anchor: str = "",
-        query: str = "",
-        bank: str | None = None,
-        kinds: Sequence[str] = (),
-        before: int = 5,
-        after: int = 5,
-    ) -> Timeline:
-        """What came before and after an anchor (a URI, the start of an id, a date), or the best
-        hit of a query; without either, the latest. A record that is not in the bank of this
-        folder is looked for in all, and its own bank is told."""
-        id = self.bank_id(bank)
-        at: Record | Moment | None = None
-        if anchor:
-            at = self._anchor(anchor, bank, id)
-        elif query:
-            at = self._best(query, bank, kinds)
-            if at is None:
-                where = self.bank_name(id) if id is not None else "any bank"
-                note = f"Nothing in {where} speaks of {query!r}."
-                return Timeline(self.bank_name(id), "", (), 0, query, (note,))
-        if bank is None and at is not None and not isinstance(at, Moment):
-            id = at.bank
-        told = timeline(self._store, id, at, kinds, before, after)
-        return replace(told, bank=self.bank_name(id), query=query)
-
-    def _anchor(self, text: str, bank: str | None, id: str | None) -> Record | Moment:
-        try:
-            return read_anchor(self._store, id, text)
-        except NotFoundError:
-            if bank is not None or id is None:
-                raise
-            return read_anchor(self._store, None, text)
-
-    def _best(self, query: str, bank: str | None, kinds: Sequence[str]) -> Record | None:
-        """The best hit that has a time: of the kinds asked for, else of any."""
-        layers = list(dict.fromkeys(LAYER_OF[kind] for kind in kinds or KINDS))
-        hits = self.recall(query, bank, layers, limit=5).hits
-        hits = hits or (() if kinds else self.recall(query, bank, limit=5).hits)
-        for hit in hits:
-            for record in self._store.find(hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1):
-                if hit.time:
-                    return record
-        return None
-
-    def sift(
-        self,
-        file: str = "",
-        concept: str = "",
-        type: str = "",
-        since: str = "",
-        until: str = "",
-        bank: str | None = None,
-        limit: int = 20,
-    ) -> Found:
-        """The exchanges that touched a file, are about a concept, are of a type, or of a time;
-        by file also the commits. The latest first."""
-        filter = make_filter(file, concept, type, since, until)
-        if os.path.isabs(filter.file):  # noqa: PTH117 - a slash at the end must stay
-            root = self._banks.project(_here()).root
-            filter = filter._replace(file=filter.file.removeprefix(root.rstrip("/") + "/"))
-        id = self.bank_id(bank)
-        return replace(find(self._store, id, filter, limit), bank=self.bank_name(id))
 
     def balance(self, bank: str | None = ALL_BANKS) -> Balance:
         """The ledger, with the lines on disk that are still to be read: of all banks together

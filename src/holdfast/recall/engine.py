@@ -43,6 +43,8 @@ _CONTEXT = 300
 _SHORT = 400
 # What the cross-encoder says against what all else says.
 _RERANK_SHARE = 0.7
+# Reading a text for coverage takes as long as finding it: only what may be shown is read.
+_JUDGED = 30
 _SAME_MEASURE = ("direct_fts", "summaries", "temporal")
 
 
@@ -67,7 +69,8 @@ class Ranking(NamedTuple):
     @property
     def good(self) -> list[Candidate]:
         """Those to show, if the best are any good."""
-        return [] if self.abstains else [c for c in self.candidates if worth_showing(c)]
+        judged = [c for c in self.candidates if "relevance" in c.notes]
+        return [] if self.abstains else [c for c in judged if worth_showing(c)]
 
     @property
     def abstains(self) -> bool:
@@ -142,6 +145,7 @@ def rank(
     candidates = order.settle(order.distinct(pool.ranked()))
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / HIGHEST)
+    for candidate in candidates[: max(_JUDGED, plan.limit)]:
         judge(candidate, query.weight)
     return Ranking(query, candidates, tuple(strategies))
 

@@ -33,9 +33,8 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         choices=[budget.value for budget in Budget],
-        default=Budget.MID.value,
-        help="low: words only, about 2,000 tokens; mid: meaning too, 4,000 (default); "
-        "high: looks longer, 8,000",
+        help="low: words only, about 2,000 tokens; mid: meaning too, 4,000; high: looks longer, "
+        "8,000 (default: low if words find it, else mid)",
     )
 
 

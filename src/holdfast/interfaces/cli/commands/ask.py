@@ -36,7 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     question = options.words(arguments.question, "question")
     screen = Screen()
     with open_reading() as memory:
-        answer = memory.ask(question, arguments.bank, [Layer(n) for n in arguments.layer])
+        answer = memory.ask(
+            question, arguments.bank, [Layer(n) for n in arguments.layer], quickly=True
+        )
     if arguments.json:
         whole = plain(answer)
         whole["cost"] = {"model": None, "tokens": 0, "usd": 0}

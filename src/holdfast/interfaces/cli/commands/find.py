@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from holdfast.app.reading import ALL_BANKS, open_reading
+from holdfast.app.browsing import open_browsing
+from holdfast.app.reading import ALL_BANKS
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number, plain, short
 from holdfast.language import cut
@@ -55,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_reading() as memory:
+    with open_browsing() as memory:
         found = memory.sift(
             arguments.file,
             arguments.concept,

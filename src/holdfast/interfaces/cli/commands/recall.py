@@ -64,11 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
         plan = Plan(
             tuple(Layer(name) for name in arguments.layer),
             arguments.limit,
-            Budget(arguments.budget),
+            Budget(arguments.budget or Budget.MID),
             Fusion(arguments.fusion),
             arguments.expansion,
         )
-        found = memory.recall_by(query, arguments.bank, plan)
+        search = memory.recall_by if arguments.budget else memory.recall_quickly
+        found = search(query, arguments.bank, plan)
         hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
     if arguments.json:
         screen.json(_contract(found))

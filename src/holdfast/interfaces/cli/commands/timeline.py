@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from holdfast.app.reading import ALL_BANKS, open_reading
+from holdfast.app.browsing import open_browsing
+from holdfast.app.reading import ALL_BANKS
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, plain, short
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.anchor and arguments.query:
         raise InputError("An anchor and a query at once.", "Give one of them.")
     screen = Screen()
-    with open_reading() as memory:
+    with open_browsing() as memory:
         told = memory.timeline(
             arguments.anchor,
             arguments.query,
