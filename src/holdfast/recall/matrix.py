@@ -56,7 +56,7 @@ class Matrix:
         self._folder = folder
         self._path = folder / f"{mark:08x}.vectors"
         self._parts: list[_File] = []
-        self._generation = ""
+        self._last = 0
 
     def scan(self, reader: Reader, query: Floats, limit: int) -> Scanned:
         """The vectors nearest to a query, by the product of every one of them with it."""
@@ -76,8 +76,8 @@ class Matrix:
 
     def _bring_up(self, reader: Reader) -> None:
         """Hold the file and what came after it, as of now."""
-        generation = reader.generation()
-        if self._parts and generation == self._generation:
+        last = reader.last_vector(self._bank, self._model)
+        if self._parts and last == self._last:
             return
         held = self._read(reader)
         if self._lags(reader, held):
@@ -85,7 +85,7 @@ class Matrix:
         known = int(held.numbers[-1]) if held is not None and len(held.numbers) else 0
         tail = self._stack(reader.vectors_after(self._bank, self._model, known, TAIL * 2))
         self._parts = [tail] if held is None else [held, tail]
-        self._generation = generation
+        self._last = last
 
     def refresh(self, reader: Reader) -> bool:
         """Write the file anew if too much is missing from it; says whether it did."""

@@ -78,15 +78,14 @@ class _Lane:
             return
         if self._own is None:
             return  # nothing is stored yet, so there is nothing to find
-        try:
-            self._finish = _run(self._arm, self._own)
-        finally:
-            self._own.close()
+        self._finish = _run(self._arm, self._own)
 
     def finish(self, patience: float) -> Finish:
         if self._thread.ident is not None:
             self._thread.join(patience)
         if self._finish is not None:
+            if self._own is not None:
+                self._store.give_back(self._own)
             return self._finish
         late = self._thread.is_alive()
         if late and self._own is not None:

@@ -186,6 +186,10 @@ class Reader(Protocol):
         """What there is of a model's vectors."""
         ...
 
+    def last_vector(self, bank: str, model: str) -> int:
+        """The highest number of a model's vectors, 0 if there is none."""
+        ...
+
     def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
         """The vectors with a number above the given one, in order."""
         ...
@@ -372,7 +376,11 @@ class Store(Writer, Protocol):
     """A store that can be closed."""
 
     def another(self) -> Store | None:
-        """The same store once more, for another thread to ask; None if there is only one."""
+        """The same store once more, for any other thread to ask; None if there is only one."""
+        ...
+
+    def give_back(self, other: Store) -> None:
+        """Take back what `another` gave: it may be asked for again, and is closed with this."""
         ...
 
     def interrupt(self) -> None:

@@ -19,7 +19,9 @@ BUSY_S = 30.0
 _RETRY_S = 0.01
 
 
-def open_database(path: Path, busy_s: float = BUSY_S) -> sqlite3.Connection:
+def open_database(
+    path: Path, busy_s: float = BUSY_S, any_thread: bool = False
+) -> sqlite3.Connection:
     """Open, making it if need be, a database that only its owner can read. Changes nothing in
     one that is there."""
     try:
@@ -31,7 +33,9 @@ def open_database(path: Path, busy_s: float = BUSY_S) -> sqlite3.Connection:
             "Check its permissions, or choose another home with HOLDFAST_HOME.",
         ) from error
     with translated(path):
-        connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None)
+        connection = sqlite3.connect(
+            path, timeout=busy_s, isolation_level=None, check_same_thread=not any_thread
+        )
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -39,7 +43,7 @@ def open_database(path: Path, busy_s: float = BUSY_S) -> sqlite3.Connection:
         return connection
 
 
-def open_to_ask(path: Path) -> sqlite3.Connection | None:
+def open_to_ask(path: Path, any_thread: bool = False) -> sqlite3.Connection | None:
     """Open a database that may not be written, or an empty one in memory where there is none.
     None where it can be written: then there is nothing to be careful about."""
     if not path.exists():
@@ -51,7 +55,9 @@ def open_to_ask(path: Path) -> sqlite3.Connection | None:
     frozen = "&immutable=1" if not log.exists() or not log.stat().st_size else ""
     with translated(path):
         uri = f"{path.absolute().as_uri()}?mode=ro{frozen}"
-        return sqlite3.connect(uri, uri=True, isolation_level=None)
+        return sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=not any_thread
+        )
 
 
 def use_wal(connection: sqlite3.Connection, busy_s: float = BUSY_S) -> None:

@@ -10,9 +10,9 @@ from holdfast.model.bank import Bank
 from holdfast.model.curation import Curation
 from holdfast.model.ledger import Fate, Source
 from holdfast.model.query import Passage
-from holdfast.model.records import Exchange, Origin, Session, Turn
+from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.protocol import Derived, SourceChange
+from holdfast.store.protocol import SourceChange, Store
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.connection import (
     BUSY_S,
@@ -22,17 +22,17 @@ from holdfast.store.sqlite.connection import (
     translated,
     use_wal,
 )
+from holdfast.store.sqlite.derived import DerivedWays
 from holdfast.store.sqlite.migrate import check_ours, migrate
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
 from holdfast.store.sqlite.vectors import VectorWays
 
 _VARIABLES = 500
-_PASSAGES_HELD = 1_000_000
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader, VectorWays):
+class SqliteStore(SqliteReader, DerivedWays, VectorWays):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -41,13 +41,16 @@ class SqliteStore(SqliteReader, VectorWays):
         migrations: Sequence[tuple[str, str]] = MIGRATIONS,
         busy_s: float = BUSY_S,
         create: bool = True,
+        any_thread: bool = False,
     ) -> None:
         """Open a memory. Without `create` nothing is made on disk: a missing memory is an
-        empty one, and one that cannot be written can still be asked."""
-        asking = None if create else open_to_ask(path)
-        connection = asking or open_database(path, busy_s)
+        empty one, and one that cannot be written can still be asked. One thread at a time may
+        use it: the one that opened it, unless it is for `any_thread`."""
+        asking = None if create else open_to_ask(path, any_thread)
+        connection = asking or open_database(path, busy_s, any_thread)
         super().__init__(connection, path)
         self._depth = 0
+        self._spare: list[Store] = []
         try:
             with translated(path):
                 check_ours(connection, path, len(migrations))
@@ -61,10 +64,19 @@ class SqliteStore(SqliteReader, VectorWays):
             raise
 
     def close(self) -> None:
+        while self._spare:
+            self._spare.pop().close()
         self._connection.close()
 
-    def another(self) -> SqliteStore | None:
-        return SqliteStore(self._path, create=False) if self._path.exists() else None
+    def another(self) -> Store | None:
+        if self._spare:
+            return self._spare.pop()
+        if not self._path.exists():
+            return None
+        return SqliteStore(self._path, create=False, any_thread=True)
+
+    def give_back(self, other: Store) -> None:
+        self._spare.append(other)
 
     def interrupt(self) -> None:
         self._connection.interrupt()
@@ -312,70 +324,9 @@ class SqliteStore(SqliteReader, VectorWays):
             )
             if added.rowcount:
                 new += 1
-                self._put_passages([passage])
+                self.put_passages([passage])
                 labels.put(self._run, commit)
         return new
-
-    def put_derived(
-        self, bank: str, session: str, derived: Iterable[Derived], first: int = 0
-    ) -> None:
-        self._clear_derived(bank, session, first)
-        passages: list[Passage] = []
-        held = 0
-        for item in derived:
-            if isinstance(item, Passage):
-                passages.append(item)
-                held += len(item.body) + len(item.context)
-            elif isinstance(item, Exchange):
-                self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
-                labels.put(self._run, item)
-            else:
-                self._put("digest", rows.DIGEST, rows.digest_row(item))
-            if held > _PASSAGES_HELD:
-                self._put_passages(passages)
-                passages.clear()
-                held = 0
-        self._put_passages(passages)
-        self._run("DELETE FROM stale WHERE bank = ? AND session = ?", bank, session)
-
-    def _put(self, table: str, columns: str, row: rows.Row) -> None:
-        self._run(
-            f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({rows.marks(columns)})", *row
-        )
-
-    def _clear_derived(self, bank: str, session: str, first: int) -> None:
-        if first > 0:
-            own = "bank = ? AND session = ?"
-            later = (bank, session, first)
-            self._run(
-                f"DELETE FROM passage WHERE {own} AND (kind = 'digest' "
-                f"OR kind = 'turn' AND id IN (SELECT id FROM turn WHERE {own} AND seq >= ?) "
-                "OR kind = 'exchange' "
-                f"AND id IN (SELECT id FROM exchange WHERE {own} AND first_seq >= ?))",
-                bank,
-                session,
-                *later,
-                *later,
-            )
-            self._run(f"DELETE FROM exchange WHERE {own} AND first_seq >= ?", *later)
-            self._run(f"DELETE FROM digest WHERE {own}", bank, session)
-            return
-        for table in ("exchange", "digest", "passage"):
-            self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
-
-    def _put_passages(self, passages: Sequence[Passage]) -> None:
-        columns = f"{rows.PASSAGE}, scope"
-        self._run_many(
-            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
-            [rows.passage_row(passage) for passage in passages],
-        )
-
-    def drop_derived(self) -> None:
-        for table in ("exchange", "digest"):
-            self._run(f"DELETE FROM {table}")
-        self._run("DELETE FROM passage WHERE kind <> 'commit'")
-        self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
-        self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
 
     def curate(self, entry: Curation) -> Curation:
         cursor = self._run(

@@ -1,0 +1,79 @@
+"""The ways in for what is derived: exchanges, digests and passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from holdfast.model.query import Passage
+from holdfast.model.records import Exchange
+from holdfast.store.protocol import Derived
+from holdfast.store.sqlite import labels, rows
+from holdfast.store.sqlite.asking import Asking
+
+_PASSAGES_HELD = 1_000_000
+
+
+class DerivedWays(Asking):
+    """What can be dropped and made again."""
+
+    def put_derived(
+        self, bank: str, session: str, derived: Iterable[Derived], first: int = 0
+    ) -> None:
+        self._clear_derived(bank, session, first)
+        passages: list[Passage] = []
+        held = 0
+        for item in derived:
+            if isinstance(item, Passage):
+                passages.append(item)
+                held += len(item.body) + len(item.context)
+            elif isinstance(item, Exchange):
+                self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
+                labels.put(self._run, item)
+            else:
+                self._put("digest", rows.DIGEST, rows.digest_row(item))
+            if held > _PASSAGES_HELD:
+                self.put_passages(passages)
+                passages.clear()
+                held = 0
+        self.put_passages(passages)
+        self._run("DELETE FROM stale WHERE bank = ? AND session = ?", bank, session)
+
+    def _put(self, table: str, columns: str, row: rows.Row) -> None:
+        self._run(
+            f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({rows.marks(columns)})", *row
+        )
+
+    def _clear_derived(self, bank: str, session: str, first: int) -> None:
+        if first > 0:
+            own = "bank = ? AND session = ?"
+            later = (bank, session, first)
+            self._run(
+                f"DELETE FROM passage WHERE {own} AND (kind = 'digest' "
+                f"OR kind = 'turn' AND id IN (SELECT id FROM turn WHERE {own} AND seq >= ?) "
+                "OR kind = 'exchange' "
+                f"AND id IN (SELECT id FROM exchange WHERE {own} AND first_seq >= ?))",
+                bank,
+                session,
+                *later,
+                *later,
+            )
+            self._run(f"DELETE FROM exchange WHERE {own} AND first_seq >= ?", *later)
+            self._run(f"DELETE FROM digest WHERE {own}", bank, session)
+            return
+        for table in ("exchange", "digest", "passage"):
+            self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
+
+    def put_passages(self, passages: Sequence[Passage]) -> None:
+        """Add passages; the index follows by itself."""
+        columns = f"{rows.PASSAGE}, scope"
+        self._run_many(
+            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
+            [rows.passage_row(passage) for passage in passages],
+        )
+
+    def drop_derived(self) -> None:
+        for table in ("exchange", "digest"):
+            self._run(f"DELETE FROM {table}")
+        self._run("DELETE FROM passage WHERE kind <> 'commit'")
+        self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
+        self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
