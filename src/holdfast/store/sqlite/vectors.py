@@ -66,9 +66,9 @@ class VectorQuestions(Asking):
             found += [
                 (row[0], rows.passage_of(row[1:]))
                 for row in self._all(
-                    f"SELECT vector.rowid, {columns} FROM vector JOIN passage "
+                    f"SELECT vector.rowid, {columns} FROM vector CROSS JOIN passage "
                     "ON passage.bank = vector.bank AND passage.hash = vector.hash "
-                    "WHERE vector.bank = ? AND vector.model = ? "
+                    "WHERE +vector.bank = ? AND +vector.model = ? "
                     f"AND vector.rowid IN ({', '.join('?' * len(some))})",
                     bank,
                     model,
