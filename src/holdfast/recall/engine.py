@@ -7,7 +7,7 @@ clears the floor is packed into the budget. See `rank` for the order of things.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from time import monotonic
 from typing import NamedTuple
 
@@ -45,6 +45,7 @@ _SHORT = 400
 _RERANK_SHARE = 0.7
 # Reading a text for coverage takes as long as finding it: only what may be shown is read.
 _JUDGED = 30
+_DATED = ("turn", "digest", "commit")
 _SAME_MEASURE = ("direct_fts", "summaries", "temporal")
 
 
@@ -156,13 +157,35 @@ def _wanted(passage: Passage, plan: Plan) -> bool:
 
 def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Query:
     """What a question asks for, by which words, and of which time."""
-    when = read_when(text, datetime.fromisoformat(now()), lambda name: _landmark(store, bank, name))
-    terms = read_terms(when.rest if when is not None and when.rest.strip() else text)
+    when = _when(store, bank, text, now())
+    # Every passage can be found by the words of its date, so those of the question stay.
+    terms = read_terms(text)
     phrases = tuple(dict.fromkeys((*terms.phrases, *whole_names(text))))
     terms = terms._replace(phrases=phrases)
     weight = weigh(store, bank, terms.words)
     spelled = {word: weight.by_word[word] for word in terms.words}
     return Query(text, terms, weight.by_stem, spelled, when, about_recent(text))
+
+
+def _when(store: Store, bank: str | None, text: str, now: str) -> When | None:
+    """The time that a question names, if there is anything of that time. In a bank that has
+    been quiet for long, "in June" and "recently" are told from its last day."""
+    for moment in dict.fromkeys((now, store.last_event(bank))):
+        if not moment:
+            continue
+        said = datetime.fromisoformat(moment)
+        when = read_when(text, said, lambda name: _landmark(store, bank, name))
+        if when is None:
+            return None
+        if any(store.recent(bank, kind, 1, when.start, when.end) for kind in _DATED):
+            return when
+    return read_when(text, datetime.fromisoformat(now), lambda name: None) if _only(text) else None
+
+
+def _only(text: str) -> bool:
+    """Whether a question asks for nothing but a time: then it must not be forgotten."""
+    when = read_when(text, datetime.now(UTC), lambda name: None)
+    return when is not None and when.only
 
 
 def _landmark(store: Store, bank: str | None, name: str) -> datetime | None:
