@@ -152,6 +152,7 @@ def _wanted(passage: Passage, plan: Plan) -> bool:
 
 def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Query:
     """What a question asks for, by which words, and of which time."""
+    text = text.encode("utf-8", "ignore").decode("utf-8")
     when = read_when(text, datetime.fromisoformat(now()), lambda name: _landmark(store, bank, name))
     terms = read_terms(when.rest if when is not None and when.rest.strip() else text)
     phrases = tuple(dict.fromkeys((*terms.phrases, *whole_names(text))))
