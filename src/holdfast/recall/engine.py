@@ -56,6 +56,11 @@ class Query(NamedTuple):
     when: When | None
     recent: bool
 
+    @property
+    def only_time(self) -> bool:
+        """Whether it asks for nothing but what there is of a time."""
+        return self.when is not None and self.when.only
+
 
 class Ranking(NamedTuple):
     """Everything that is in the running, best first, and how it came about."""
@@ -67,16 +72,25 @@ class Ranking(NamedTuple):
     @property
     def good(self) -> list[Candidate]:
         """Those to show, if the best are any good."""
-        return [] if self.abstains else [c for c in self.candidates if worth_showing(c)]
+        return [] if self.abstains else [c for c in self.candidates if self._answers(c)]
 
     @property
     def abstains(self) -> bool:
         """Whether nothing speaks of the question. A question about a time or about the latest
         work is answered by what there is of it."""
-        query = self.query
-        if query.recent or (query.when is not None and query.when.only):
-            return not any({"recent", "temporal"} & c.ranks.keys() for c in self.candidates)
+        if self.query.only_time:
+            return not any("temporal" in c.ranks for c in self.candidates)
+        if self.query.recent:
+            return not any("recent" in c.ranks for c in self.candidates)
         return not clears(self.candidates)
+
+    def _answers(self, candidate: Candidate) -> bool:
+        """A question about a time is answered from that time, whatever words it was put in."""
+        query = self.query
+        if query.when is not None and query.when.only:
+            in_time = query.when.holds(candidate.passage.time)
+            return "temporal" in candidate.ranks or (in_time and worth_showing(candidate))
+        return (query.recent and "recent" in candidate.ranks) or worth_showing(candidate)
 
 
 def recall(
@@ -113,6 +127,9 @@ def rank(
     """Read the question, race the arms, fuse, look closely, and set in order."""
     query = read(store, bank, text, now)
     finishes = race(store, _arms(bank, query, plan, meaning))
+    if finishes[-1].failed:
+        # A model that does not answer now would not a second time; words are left.
+        meaning = None
     pool = Pool()
     by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
     for finish in finishes:

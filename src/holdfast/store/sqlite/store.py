@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from holdfast.model.bank import Bank
@@ -67,7 +68,8 @@ class SqliteStore(SqliteReader, VectorWays):
         return SqliteStore(self._path, create=False) if self._path.exists() else None
 
     def interrupt(self) -> None:
-        self._connection.interrupt()
+        with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
+            self._connection.interrupt()
 
     @contextmanager
     def transaction(self) -> Generator[None]:
