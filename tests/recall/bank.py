@@ -71,6 +71,7 @@ SESSIONS = (
 COMMITS = (
     ("2026-06-30T12:00:00Z", "Bump the colour library"),
     ("2026-08-15T12:00:00Z", "Release v2: checkout for everyone"),
+    ("2026-09-01T12:00:00Z", "Draft the notes of v20, then v2.1"),
 )
 
 

@@ -108,6 +108,7 @@ def test_what_sums_up_has_an_arm_of_its_own(shop: Holdfast, store: SqliteStore) 
         ("what happened last week?", {"2026-09-12"}),
         ("what did we do in March?", {"2026-03-10"}),
         ("what did we do before the release?", {"2026-08-10"}),
+        ("what did we do before the last release?", {"2026-08-10"}),
         ("what happened since v2?", {"2026-09-19"}),
     ],
 )
@@ -124,6 +125,18 @@ def test_a_question_about_a_time_is_answered_from_that_time(
     else:
         assert set(days(found.hits)) == wanted
     assert all("temporal" in hit.why for hit in found.hits[:2])
+
+
+def test_a_word_of_a_commit_is_no_time(shop: Holdfast, store: SqliteStore) -> None:
+    for query in ("what came before the colour picker?", "what happened since the library?"):
+        assert read(store, shop.bank_id("shop"), query, lambda: NOW).when is None, query
+
+
+def test_a_version_is_not_one_that_begins_like_it(shop: Holdfast, store: SqliteStore) -> None:
+    query = read(store, shop.bank_id("shop"), "what happened since v2?", lambda: NOW)
+    assert query.when is not None and query.when.start == "2026-08-15T12:00:00.000Z"
+    unknown = read(store, shop.bank_id("shop"), "what happened since v3?", lambda: NOW)
+    assert unknown.when is None
 
 
 def test_words_and_a_time_are_both_heeded(shop: Holdfast) -> None:

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
+from holdfast.model.team import Commit
 from holdfast.recall import arms, hits, order, packing
 from holdfast.recall.candidates import Candidate, Pool, key_of
 from holdfast.recall.expansion import Expansion, expand, whole_names
@@ -25,6 +26,7 @@ from holdfast.recall.fusion import (
     smooth,
     support,
 )
+from holdfast.recall.landmarks import Kind, is_version, read_mark
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.race import Arm, Found, race
@@ -34,6 +36,7 @@ from holdfast.recall.when import When, about_recent, read_when
 from holdfast.store.protocol import Store
 
 MISSES = 3
+_RELEASES = 100
 # How long the cross-encoder may take, so that nobody waits for it on a busy machine.
 RERANK_S = {Budget.LOW: 0.0, Budget.MID: 1.0, Budget.HIGH: 2.0}
 _NEIGHBOURS_OF = 40
@@ -180,13 +183,33 @@ def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Q
 
 
 def _landmark(store: Store, bank: str | None, name: str) -> datetime | None:
-    """When something was released, as far as commits and sessions tell."""
-    if name in ("last session", "session"):
-        latest = store.recent(bank, "digest", 1)
-        return datetime.fromisoformat(latest[0].time) if latest and latest[0].time else None
-    found = [m.passage for m in store.search(bank, [name], ["team"], 20)]
-    times = sorted(p.time for p in found if p.time and name.lower() in p.body.lower())
-    return datetime.fromisoformat(times[-1]) if times else None
+    """When a session, a commit or a release was, as far as sessions and commits tell. What is
+    no name of one is no time: a word of some commit's message dates nothing."""
+    mark = read_mark(name)
+    if mark is None:
+        return None
+    if mark.kind is Kind.SESSION:
+        times = [passage.time for passage in store.recent(bank, "digest", 1)]
+    elif mark.kind is Kind.RELEASE:
+        said = [mark.name, f"v{mark.name}"] if mark.name else ["release", "released"]
+        matches = store.search(bank, said, ["team"], _RELEASES)
+        times = [m.passage.time for m in matches if _releases(m.passage.body, mark.name)]
+    elif mark.name:
+        found = store.find(bank, "commit", mark.name, 1)
+        times = [record.time for record in found if isinstance(record, Commit)]
+    else:
+        times = [passage.time for passage in store.recent(bank, "commit", 1)]
+    latest = max(times, default="")
+    return datetime.fromisoformat(latest) if latest else None
+
+
+def _releases(message: str, version: str) -> bool:
+    """Whether a commit's first line tells of a release, of this version if there is one."""
+    subject = message.partition("\n")[0].lower()
+    said = [word.strip(".,:;()[]") for word in subject.split()]
+    if not version:
+        return "release" in said or "released" in said
+    return any(is_version(word, version) for word in said)
 
 
 def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:
