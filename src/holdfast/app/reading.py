@@ -68,7 +68,7 @@ class Reading:
         self._banks = Banks(settings)
         self._meaning: Meaning | None = None
         self._loaded = False
-        self._remembered: dict[tuple[str, str | None, str, Plan], Recalled] = {}
+        self._remembered: dict[tuple[str, str, str | None, str, Plan], Recalled] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -136,8 +136,9 @@ class Reading:
         return found if _plain(found) else self.recall_by(query, bank, plan)
 
     def _recall(self, bank: str | None, query: str, plan: Plan) -> Recalled:
-        """The same question of the same memory has the same answer."""
-        asked = (self._store.generation(), bank, query, plan)
+        """The same question of the same memory has the same answer, until "today" is another."""
+        minute = self._now()[:16]
+        asked = (self._store.generation(), minute, bank, query, plan)
         if asked not in self._remembered:
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
@@ -154,7 +155,9 @@ class Reading:
         redact: Any = import_module("holdfast.capture.redact")
         asked = read(self._store, bank, found.query, self._now)
         redactor = redact.Redactor(self.settings.redact_patterns)
-        fallen = fallback.fall_back(self._store, bank, asked, redactor)
+        # A raw line does not tell whether it was left out of the memory on purpose.
+        raw = not (self.settings.exclude_tools or self.settings.exclude_paths)
+        fallen = fallback.fall_back(self._store, bank, asked, redactor, plan, raw)
         return replace(
             found,
             abstained=not fallen.hits,

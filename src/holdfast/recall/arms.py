@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.model.query import Layer, Passage
+from holdfast.model.query import LAYER_OF, Layer, Passage
 from holdfast.recall.candidates import Find
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.race import Arm, Found
@@ -14,6 +14,7 @@ from holdfast.store.protocol import Reader
 
 _SUMMING_UP = (Layer.SUMMARIES, Layer.OBSERVATIONS, Layer.RULES)
 _RECENT = 12
+_OF_A_TIME = ("digest", "exchange", "commit")
 
 
 def direct(bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int) -> Arm:
@@ -45,7 +46,8 @@ def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer]
             return Found([Find(m.passage, m.score) for m in matches])
         found = [
             passage
-            for kind in ("digest", "exchange", "commit")
+            for kind in (_OF_A_TIME if not layers else LAYER_OF)
+            if not layers or LAYER_OF[kind] in layers
             for passage in reader.recent(bank, kind, _RECENT, when.start, when.end)
         ]
         return Found(_latest_best(found))

@@ -7,11 +7,12 @@ clears the floor is packed into the budget. See `rank` for the order of things.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from time import monotonic
 from typing import NamedTuple
 
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
+from holdfast.model.team import Commit
 from holdfast.recall import arms, hits, order, packing
 from holdfast.recall.candidates import Candidate, Pool, key_of
 from holdfast.recall.expansion import Expansion, expand, whole_names
@@ -25,6 +26,7 @@ from holdfast.recall.fusion import (
     smooth,
     support,
 )
+from holdfast.recall.landmarks import Kind, is_version, read_mark
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.race import Arm, Found, race
@@ -34,6 +36,7 @@ from holdfast.recall.when import When, about_recent, read_when
 from holdfast.store.protocol import Store
 
 MISSES = 3
+_RELEASES = 100
 # How long the cross-encoder may take, so that nobody waits for it on a busy machine.
 RERANK_S = {Budget.LOW: 0.0, Budget.MID: 1.0, Budget.HIGH: 2.0}
 _NEIGHBOURS_OF = 40
@@ -59,6 +62,11 @@ class Query(NamedTuple):
     when: When | None
     recent: bool
 
+    @property
+    def only_time(self) -> bool:
+        """Whether it asks for nothing but what there is of a time."""
+        return self.when is not None and self.when.only
+
 
 class Ranking(NamedTuple):
     """Everything that is in the running, best first, and how it came about."""
@@ -71,16 +79,25 @@ class Ranking(NamedTuple):
     def good(self) -> list[Candidate]:
         """Those to show, if the best are any good."""
         judged = [c for c in self.candidates if "relevance" in c.notes]
-        return [] if self.abstains else [c for c in judged if worth_showing(c)]
+        return [] if self.abstains else [c for c in judged if self._answers(c)]
 
     @property
     def abstains(self) -> bool:
         """Whether nothing speaks of the question. A question about a time or about the latest
         work is answered by what there is of it."""
-        query = self.query
-        if query.recent or (query.when is not None and query.when.only):
-            return not any({"recent", "temporal"} & c.ranks.keys() for c in self.candidates)
+        if self.query.only_time:
+            return not any("temporal" in c.ranks for c in self.candidates)
+        if self.query.recent:
+            return not any("recent" in c.ranks for c in self.candidates)
         return not clears(self.candidates)
+
+    def _answers(self, candidate: Candidate) -> bool:
+        """A question about a time is answered from that time, whatever words it was put in."""
+        query = self.query
+        if query.when is not None and query.when.only:
+            in_time = query.when.holds(candidate.passage.time)
+            return "temporal" in candidate.ranks or (in_time and worth_showing(candidate))
+        return (query.recent and "recent" in candidate.ranks) or worth_showing(candidate)
 
 
 def recall(
@@ -117,6 +134,9 @@ def rank(
     """Read the question, race the arms, fuse, look closely, and set in order."""
     query = read(store, bank, text, now)
     finishes = race(store, _arms(bank, query, plan, meaning))
+    if finishes[-1].failed:
+        # A model that does not answer now would not a second time; words are left.
+        meaning = None
     pool = Pool()
     by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
     for finish in finishes:
@@ -157,9 +177,12 @@ def _wanted(passage: Passage, plan: Plan) -> bool:
 
 def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Query:
     """What a question asks for, by which words, and of which time."""
+    text = text.encode("utf-8", "ignore").decode("utf-8")
     when = _when(store, bank, text, now())
-    # Every passage can be found by the words of its date, so those of the question stay.
-    terms = read_terms(text)
+    # Every passage can be found by the words of its date, so those of the question stay, unless
+    # they are all it has.
+    bare = when.rest if when is not None and when.only and when.rest.strip() else text
+    terms = read_terms(bare)
     phrases = tuple(dict.fromkeys((*terms.phrases, *whole_names(text))))
     terms = terms._replace(phrases=phrases)
     weight = weigh(store, bank, terms.words)
@@ -168,34 +191,49 @@ def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Q
 
 
 def _when(store: Store, bank: str | None, text: str, now: str) -> When | None:
-    """The time that a question names, if there is anything of that time. In a bank that has
-    been quiet for long, "in June" and "recently" are told from its last day."""
+    """The time that a question names. One that is about more than a time forgets it if there is
+    nothing of that time; in a bank that has been quiet for long, its "in June" and "recently"
+    are told from its last day."""
     for moment in dict.fromkeys((now, store.last_event(bank))):
         if not moment:
             continue
         said = datetime.fromisoformat(moment)
         when = read_when(text, said, lambda name: _landmark(store, bank, name))
-        if when is None:
-            return None
+        if when is None or when.only:
+            return when
         if any(store.recent(bank, kind, 1, when.start, when.end) for kind in _DATED):
             return when
-    return read_when(text, datetime.fromisoformat(now), lambda name: None) if _only(text) else None
-
-
-def _only(text: str) -> bool:
-    """Whether a question asks for nothing but a time: then it must not be forgotten."""
-    when = read_when(text, datetime.now(UTC), lambda name: None)
-    return when is not None and when.only
+    return None
 
 
 def _landmark(store: Store, bank: str | None, name: str) -> datetime | None:
-    """When something was released, as far as commits and sessions tell."""
-    if name in ("last session", "session"):
-        latest = store.recent(bank, "digest", 1)
-        return datetime.fromisoformat(latest[0].time) if latest and latest[0].time else None
-    found = [m.passage for m in store.search(bank, [name], ["team"], 20)]
-    times = sorted(p.time for p in found if p.time and name.lower() in p.body.lower())
-    return datetime.fromisoformat(times[-1]) if times else None
+    """When a session, a commit or a release was, as far as sessions and commits tell. What is
+    no name of one is no time: a word of some commit's message dates nothing."""
+    mark = read_mark(name)
+    if mark is None:
+        return None
+    if mark.kind is Kind.SESSION:
+        times = [passage.time for passage in store.recent(bank, "digest", 1)]
+    elif mark.kind is Kind.RELEASE:
+        said = [mark.name, f"v{mark.name}"] if mark.name else ["release", "released"]
+        matches = store.search(bank, said, ["team"], _RELEASES)
+        times = [m.passage.time for m in matches if _releases(m.passage.body, mark.name)]
+    elif mark.name:
+        found = store.find(bank, "commit", mark.name, 1)
+        times = [record.time for record in found if isinstance(record, Commit)]
+    else:
+        times = [passage.time for passage in store.recent(bank, "commit", 1)]
+    latest = max(times, default="")
+    return datetime.fromisoformat(latest) if latest else None
+
+
+def _releases(message: str, version: str) -> bool:
+    """Whether a commit's first line tells of a release, of this version if there is one."""
+    subject = message.partition("\n")[0].lower()
+    said = [word.strip(".,:;()[]") for word in subject.split()]
+    if not version:
+        return "release" in said or "released" in said
+    return any(is_version(word, version) for word in said)
 
 
 def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:

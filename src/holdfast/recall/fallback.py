@@ -11,6 +11,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.engine import Query
 from holdfast.recall.hits import hit
+from holdfast.recall.plan import Plan
 from holdfast.recall.relevance import coverage
 from holdfast.store.protocol import Reader
 
@@ -34,6 +36,7 @@ _LINE = 4 * 1024 * 1024
 _LINES = 200
 _HITS = 5
 _AROUND = 300
+_REDACTED = 20_000
 _ENOUGH = 0.6
 _VOCABULARY = 300
 _SUGGESTED = 5
@@ -47,29 +50,38 @@ class Fallen(NamedTuple):
     suggestions: tuple[str, ...] = ()
 
 
-def fall_back(reader: Reader, bank: str | None, query: Query, redactor: Redactor) -> Fallen:
-    """Try one after the other; the first that finds something ends it."""
+def fall_back(
+    reader: Reader, bank: str | None, query: Query, redactor: Redactor, plan: Plan, raw: bool
+) -> Fallen:
+    """Try one after the other; the first that finds something ends it. What would only find
+    what the plan does not want is not tried, nor are raw lines read unless `raw` allows it."""
     used: list[str] = []
-    if query.when is not None:
+    most = min(_HITS, plan.limit)
+    if query.when is not None and _wants(plan, Layer.SUMMARIES):
         used.append(RECENT_SESSIONS)
-        sessions = reader.recent(bank, "digest", _HITS, query.when.start, query.when.end)
+        sessions = reader.recent(bank, "digest", most, query.when.start, query.when.end)
         if sessions:
             found = [
-                hit(reader, Candidate(p, ranks={RECENT_SESSIONS: n}))
+                hit(reader, Candidate(p, ranks={RECENT_SESSIONS: n}, score=1 / (n + 1)))
                 for n, p in enumerate(sessions, 1)
             ]
             return Fallen(tuple(found), tuple(used))
-    used.append(RAW_GREP)
-    lines = tuple(_grep(reader, bank, query, redactor))
-    if lines:
-        return Fallen(lines, tuple(used))
+    if raw and _wants(plan, Layer.TRANSCRIPTS):
+        used.append(RAW_GREP)
+        lines = tuple(islice(_grep(reader, bank, query, redactor), most))
+        if lines:
+            return Fallen(lines, tuple(used))
     return Fallen((), (*used, CLARIFICATION), suggestions(reader, bank, query))
+
+
+def _wants(plan: Plan, layer: Layer) -> bool:
+    return not plan.layers or layer in plan.layers
 
 
 def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) -> Iterator[Hit]:
     """Lines of transcripts that hold a name whole, or most of the question's weight close
     together: what tools printed is not kept, but the file may still be there."""
-    phrases = [phrase.lower() for phrase in query.terms.phrases if len(phrase) > 3]
+    phrases = [p.lower() for p in query.terms.phrases if len(p) > 3 and "\0" not in p]
     heavy = sorted(query.words, key=lambda word: -query.words[word])[:3]
     needles = phrases or [word for word in heavy if len(word) > 2]
     if not needles:
@@ -79,7 +91,7 @@ def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) ->
     for source in reader.sources(bank):
         path = Path(source.path)
         for number, line in _lines_with(path, needles, deadline):
-            text = _excerpt(line, needles[0], query, bool(phrases))
+            text = _excerpt(line, needles[0], query, bool(phrases), redactor)
             turn = reader.turn_before(source.id, number) if text else None
             if turn is None:
                 continue
@@ -89,7 +101,7 @@ def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) ->
                 kind="turn",
                 layer=Layer.TRANSCRIPTS,
                 score=round(1 / (found + 1), 4),
-                text=redactor.redact(text).text,
+                text=text,
                 time=turn.time,
                 session=turn.session,
                 bank=turn.bank,
@@ -97,20 +109,22 @@ def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) ->
                 trust=turn.trust,
                 why={RAW_GREP: found},
             )
-            if found == _HITS:
-                return
         if monotonic() > deadline:
             return
 
 
-def _excerpt(line: str, needle: str, query: Query, whole: bool) -> str:
-    """What stands around the find, or "" if it says too little of the question."""
-    at = line.lower().find(needle)
-    if at < 0:
-        return ""
-    around = line[max(0, at - _AROUND) : at + _AROUND].replace("\\n", "\n").replace('\\"', '"')
+def _excerpt(line: str, needle: str, query: Query, whole: bool, redactor: Redactor) -> str:
+    """What stands around the find, or "" if it says too little of the question. Secrets go
+    before the cut: half a key does not look like one."""
+    wide = _around(line, needle, _REDACTED).replace("\\n", "\n").replace('\\"', '"')
+    around = _around(redactor.redact(wide).text, needle, _AROUND)
     good = whole or coverage(query.weight, around) >= _ENOUGH
     return around.strip() if good else ""
+
+
+def _around(text: str, needle: str, reach: int) -> str:
+    at = text.lower().find(needle)
+    return text[max(0, at - reach) : at + reach] if at >= 0 else ""
 
 
 def _lines_with(path: Path, needles: Sequence[str], deadline: float) -> Iterator[tuple[int, str]]:
@@ -122,12 +136,13 @@ def _lines_with(path: Path, needles: Sequence[str], deadline: float) -> Iterator
         yield from _ripgrep(tool, path, needles[0], deadline)
         return
     needle = needles[0].encode()
-    read = 0
+    read, number = 0, 1
     with path.open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(_LINE), b""), start=1):
+        for line in iter(lambda: file.readline(_LINE), b""):
             read += len(line)
             if needle in line.lower():
                 yield number, line.decode("utf-8", "replace")
+            number += line.endswith(b"\n")
             if read > GREP_BYTES or monotonic() > deadline:
                 return
 
@@ -163,8 +178,9 @@ def suggestions(reader: Reader, bank: str | None, query: Query) -> tuple[str, ..
     recent = reader.recent(bank, "exchange", _VOCABULARY) + reader.recent(bank, "digest", 50)
     counted: Counter[str] = Counter()
     for passage in recent:
-        title = passage.body.partition("\n")[0]
-        counted.update({w for w in words(title) if len(w) > 3 and w not in STOPWORDS})
+        title = passage.body.partition("\n")[0].removeprefix("Request: ")
+        telling = [w for w in words(title) if len(w) > 3 and w not in STOPWORDS]
+        counted.update(list(dict.fromkeys(telling)))
     vocabulary = [word for word, _ in counted.most_common(5000)]
     meant = [
         close

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from holdfast.recall.candidates import Candidate, Find, Pool
+from holdfast.recall.candidates import Candidate, Find, Key, Pool, key_of
 
 # What each kind of evidence counts. Words, what words mean, and what words mean one by one: no
 # set of questions is served best by these, and every set is served well.
@@ -30,15 +30,20 @@ def admit(
 ) -> None:
     """Take an arm's finds into the pool, its scores brought to the scale; `lowest` is what the
     arm would give to something that has nothing to do with the question, and `highest` a
-    score that another arm has given by the same measure."""
+    score that another arm has given by the same measure. Places follow from the scores, so
+    that equal finds stand in the same order however they were stored."""
     highest = max(highest, max((find.score for find in finds), default=0.0))
     span = highest - lowest
-    for place, find in enumerate(finds, start=1):
+    for place, find in enumerate(sorted(finds, key=_place), start=1):
         candidate = pool.meet(find.passage)
         scaled = (find.score - lowest) / span if span > 0 else 1.0
         known = candidate.scores.get(arm)
         candidate.scores[arm] = max(0.0, scaled) if known is None else max(known, scaled)
         candidate.ranks.setdefault(arm, place)
+
+
+def _place(find: Find) -> tuple[float, Key]:
+    return -find.score, key_of(find.passage)
 
 
 def kinds_of_evidence(candidate: Candidate) -> dict[str, float]:

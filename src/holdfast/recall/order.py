@@ -22,6 +22,7 @@ _AUTHORITY = 0.03
 _CLOSE = 0.85
 _SAME_MATTER = 0.3
 _LOOKED_AT = 20
+_QUESTION = 2000
 
 
 def weigh_in(candidate: Candidate, question: str, when: When | None, recent: bool) -> None:
@@ -35,7 +36,6 @@ def weigh_in(candidate: Candidate, question: str, when: When | None, recent: boo
     if when is not None and not when.holds(p.time):
         factors["time"] = _OUT_OF_TIME
     if recent and "recent" in candidate.ranks:
-        factors["recent"] = 1.0
         candidate.score = max(candidate.score, _IN_RECENT / candidate.ranks["recent"] ** 0.5)
     if when is not None and when.only and "temporal" in candidate.ranks:
         candidate.score = max(candidate.score, 1.0 / candidate.ranks["temporal"] ** 0.5)
@@ -47,9 +47,10 @@ def weigh_in(candidate: Candidate, question: str, when: When | None, recent: boo
 
 def _speaks_for_another(role: str, question: str) -> bool:
     """A question about what I did is answered in my words, one about your advice in yours."""
-    if _OF_ME.search(question):
+    asked = question[:_QUESTION]
+    if _OF_ME.search(asked):
         return role == "assistant"
-    return role == "user" and bool(_OF_YOU.search(question))
+    return role == "user" and bool(_OF_YOU.search(asked))
 
 
 def distinct(ranked: Sequence[Candidate]) -> list[Candidate]:

@@ -38,6 +38,11 @@ class Finish(NamedTuple):
     strategy: Strategy
     found: Found
 
+    @property
+    def failed(self) -> bool:
+        """Whether it brought nothing home because it could not, or not in time."""
+        return self.strategy.timed_out or bool(self.strategy.problem)
+
 
 _NOTHING = Found(())
 

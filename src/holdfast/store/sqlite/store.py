@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from holdfast.model.bank import Bank
@@ -79,7 +80,8 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays):
         self._spare.append(other)
 
     def interrupt(self) -> None:
-        self._connection.interrupt()
+        with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
+            self._connection.interrupt()
 
     @contextmanager
     def transaction(self) -> Generator[None]:

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.query import Layer, Passage, Recalled
+from holdfast.model.trust import Status
+from holdfast.recall.candidates import Candidate
+from holdfast.recall.order import settle
+from holdfast.recall.plan import Budget, Fusion, Plan
+from holdfast.settings import Settings
+from holdfast.store.sqlite.store import SqliteStore
+
+QUERIES = (
+    "session cookies",
+    "parseHTTPRequest",
+    "which PR waits for Maria?",
+    "canine illness",
+    "what did I do yesterday?",
+    "what was I working on?",
+    "the colour picker before the release",
+)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    with make_shop(tmp_path_factory.mktemp("shop")) as memory:
+        yield memory
+
+
+@pytest.mark.parametrize("query", ["parse_http_request", "mailer queue", "canine illness"])
+def test_places_can_be_fused_instead_of_scores(shop: Holdfast, query: str) -> None:
+    by_scores = shop.recall_by(query, "shop", Plan(fusion=Fusion.SCORES))
+    by_places = shop.recall_by(query, "shop", Plan(fusion=Fusion.RRF))
+    assert by_places.hits[0].time[:10] == by_scores.hits[0].time[:10]
+    assert [h.score for h in by_places.hits] != [h.score for h in by_scores.hits]
+    assert all(0 <= hit.score <= 1 for hit in by_places.hits)
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_my_question_is_answered_in_my_words_and_one_about_you_in_yours(
+    shop: Holdfast, budget: Budget
+) -> None:
+    plan = [Layer.TRANSCRIPTS]
+    mine = shop.recall("which editor theme do I like?", "shop", plan, budget=budget)
+    yours = shop.recall("which editor theme did you recommend?", "shop", plan, budget=budget)
+    assert "Solarized" in mine.hits[0].text
+    assert "Gruvbox" in yours.hits[0].text
+    factors = {hit.text.split()[0]: hit.why.get("speaker", 1.0) for hit in mine.hits}
+    assert factors.get("I", 0.7) < factors["The"] == 1.0
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_the_later_of_two_decisions_stands_above_the_one_it_amends(
+    shop: Holdfast, budget: Budget
+) -> None:
+    plan = Plan((Layer.TRANSCRIPTS,), budget=budget, repeats=True)
+    hits = shop.recall_by("how many days are session cookies kept alive", "shop", plan).hits
+    deciding = [hit.time[:10] for hit in hits if "decided" in hit.text]
+    assert deciding == ["2026-09-05", "2026-08-20"]
+
+
+def candidate(id: str, score: float, body: str, **more: str) -> Candidate:
+    passage = Passage("b", "turn", id, f"s{id}", f"2026-01-0{id}T00:00:00.000Z", body)
+    return Candidate(passage._replace(**more), score=score)  # type: ignore[arg-type]
+
+
+EARLIER = "We decided to keep cookies for thirty days in the browser."
+LATER = "We decided to keep cookies for seven days in the browser."
+
+
+def test_a_later_decision_rises_to_the_one_it_amends_and_says_so() -> None:
+    later, earlier = candidate("2", 0.9, LATER), candidate("1", 1.0, EARLIER)
+    assert settle([earlier, later]) == [later, earlier]
+    assert later.score == earlier.score and later.notes["amends"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        candidate("2", 0.5, LATER),
+        candidate("2", 0.9, LATER, session="s1"),
+        candidate("2", 0.9, "We decided to paint every wall of the office green."),
+        candidate("2", 0.9, "The browser keeps cookies for seven days."),
+        candidate("2", 0.9, LATER, time=""),
+    ],
+    ids=["much worse", "same session", "other matter", "no decision", "no time"],
+)
+def test_what_amends_nothing_stays_where_it_is(other: Candidate) -> None:
+    earlier = candidate("1", 1.0, EARLIER)
+    assert settle([earlier, other]) == [earlier, other]
+    assert "amends" not in other.notes
+
+
+def test_authority_breaks_ties_and_no_more() -> None:
+    def ranking(rule_score: float) -> list[str]:
+        said = candidate("1", 0.80, "A plain remark.")
+        fact = candidate("2", 0.80, "A verified remark.")
+        fact.passage = fact.passage._replace(status=Status.VERIFIED)
+        rule = candidate("3", rule_score, "A rule.", kind="rule")
+        return [c.passage.id for c in settle([said, fact, rule])]
+
+    assert ranking(0.80) == ["3", "2", "1"]
+    assert ranking(0.70) == ["2", "1", "3"]
+
+
+def test_a_question_is_searched_once_and_remembered(shop: Holdfast) -> None:
+    bank, plan = shop.bank_id("shop"), Plan()
+    first = remembered(shop, bank, "session cookies", plan)
+    assert remembered(shop, bank, "session cookies", plan) is first
+    assert remembered(shop, bank, "session cookies", plan._replace(limit=3)) is not first
+    assert remembered(shop, shop.bank_id("farm"), "session cookies", plan) is not first
+
+
+def remembered(memory: Holdfast, bank: str | None, query: str, plan: Plan) -> Recalled:
+    return memory._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_any_write_makes_it_search_again(tmp_path: Path) -> None:
+    with read_in(tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")) as memory:
+        first = remembered(memory, None, "blue paint", Plan())
+        talk(2, "2026-09-02", "Which blue paint?", "Cobalt blue paint.").write(tmp_path / "p")
+        memory.ingest(memory.find([tmp_path / "p"]))
+        second = remembered(memory, None, "blue paint", Plan())
+        assert second is not first and any("Cobalt" in hit.text for hit in second.hits)
+        with open_home(tmp_path) as other:
+            talk(3, "2026-09-03", "No, navy blue paint.", "Navy it is.").write(tmp_path / "p")
+            other.ingest(other.find([tmp_path / "p"]))
+        third = remembered(memory, None, "blue paint", Plan())
+        assert third is not second and any("navy" in hit.text for hit in third.hits)
+        memory.embed()
+        assert remembered(memory, None, "blue paint", Plan()) is not third
+
+
+def test_yesterday_is_another_day_tomorrow(tmp_path: Path) -> None:
+    read_in(tmp_path, talk(1, "2026-09-19", "Paint it blue.", "It is blue.")).close()
+    clock = [NOW]
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(settings, now=lambda: clock[0]) as memory:
+        assert memory.recall("what did I do yesterday?", "all", budget=Budget.LOW).hits
+        clock[0] = "2026-09-21T12:00:00.000Z"
+        assert not memory.recall("what did I do yesterday?", "all", budget=Budget.LOW).hits
+
+
+AWKWARD = (
+    "", " ", "\n\t", "🙂", "🙂🔥", "数据库为什么慢？", "لماذا فشل النشر؟", "почему упал импорт?",
+    '"; DROP TABLE passage; --', "' OR 1=1 --", "NEAR(a b)", "NEAR(a b, 5)", "a AND", "OR", "NOT",
+    "*", "^x", "x*", "body:x", "{body context}: x", '"unclosed', "`unclosed", "((a)", "a\0b", "\0",
+    '"cookies \0 session"', '"cookies \ud800 session"', "src/\ud800.py", "-", "--", "%_\\",
+    "yesterday", "before", "since since since", "9" * 400, "a_" * 3000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("query", AWKWARD)
+def test_no_query_is_an_error(shop: Holdfast, query: str, budget: Budget) -> None:
+    found = shop.recall(query, "shop", budget=budget)
+    assert found.query == query and found.abstained is not bool(found.hits)
+    assert all(0 <= hit.score <= 1 for hit in found.hits)
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("piece", ["session cookies ", "x", "a.b/c_d ", "日本 ", '"', "🙂", "\n"])
+def test_a_megabyte_is_only_a_long_query(shop: Holdfast, piece: str, budget: Budget) -> None:
+    shop.recall(piece * (1_000_000 // len(piece.encode())), "shop", budget=budget)
+
+
+def test_nothing_was_changed_by_asking(shop: Holdfast) -> None:
+    before = shop.counts("all")
+    for query in AWKWARD:
+        shop.recall(query, "all", budget=Budget.LOW)
+    assert shop.counts("all") == before and before.turns > 20
+
+
+def answers(folder: Path) -> list[tuple[str, float]]:
+    """What a fresh memory says to all questions, at both budgets, under both fusions."""
+    with open_home(folder) as memory:
+        return [
+            (hit.uri, hit.score)
+            for query in QUERIES
+            for budget in BUDGETS
+            for fusion in Fusion
+            for hit in memory.recall_by(query, "shop", Plan(budget=budget, fusion=fusion)).hits
+        ]
+
+
+def test_what_is_derived_can_be_made_again_and_recall_is_the_same(tmp_path: Path) -> None:
+    make_shop(tmp_path).close()
+    before = answers(tmp_path)
+    assert len(before) > 50
+    with open_home(tmp_path) as memory:
+        assert memory.rebuild() > 10
+    shutil.rmtree(tmp_path / "home" / "vectors", ignore_errors=True)
+    assert answers(tmp_path) == before
+    store = SqliteStore(tmp_path / "home" / "memory.db")
+    with store.transaction():
+        assert store.prune_vectors("no model at all") > 0
+    assert store.vector_models() == []
+    store.close()
+    assert answers(tmp_path) != before
+    with open_home(tmp_path) as memory:
+        assert memory.embed() == 0
+    assert answers(tmp_path) == before

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.recall.bank import NOW, read_in, talk
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.query import Layer, Recalled
+from holdfast.recall.plan import Budget, Plan
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script
+
+CODE = "E7731QX"
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+def build(*middle: str, lead: int = 0) -> Script:
+    """A session whose build printed much, of which only the ends are kept."""
+    script = talk(1, "2026-09-19", "Build the site.", "Let me run the build.")
+    noise = [f"step {n} compiled module number {n} without a word to say" for n in range(200)]
+    if lead:
+        script.tool("Bash", "x" * lead, command="cat everything")
+    script.tool("Bash", "\n".join((*noise, *middle, *noise)), command="make site")
+    script.assistant("The site is built.")
+    return script
+
+
+@pytest.fixture(params=["rg", "python"])
+def grep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """With ripgrep, or a program that takes its options where none is installed, and without."""
+    how = str(request.param)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    if how == "rg":
+        real = shutil.which("rg")
+        (tools / "rg").write_text(
+            f'#!/bin/sh\nexec {real} "$@"\n' if real else '#!/bin/sh\nshift\nexec grep -a "$@"\n'
+        )
+        (tools / "rg").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    else:
+        monkeypatch.setenv("PATH", str(tools))
+    assert (shutil.which("rg") is not None) == (how == "rg")
+    return how
+
+
+def ask(memory: Holdfast, query: str, **plan: object) -> Recalled:
+    return memory.recall_by(query, "shop", Plan()._replace(**plan))  # type: ignore[arg-type]
+
+
+def line_with(path: Path, text: str) -> int:
+    lines = path.read_bytes().split(b"\n")
+    return next(n for n, line in enumerate(lines, start=1) if text.encode() in line)
+
+
+def test_a_time_with_foreign_words_gives_the_sessions_of_that_time(tmp_path: Path) -> None:
+    old = talk(1, "2026-09-10", "Paint it blue.", "It is blue.")
+    new = talk(2, "2026-09-19", "Paint it red.", "It is red.")
+    with read_in(tmp_path, old, new) as memory:
+        found = ask(memory, "what about zymurgy yesterday?")
+        assert found.fallbacks == ("recent_sessions",) and not found.abstained
+        assert [hit.time[:10] for hit in found.hits] == ["2026-09-19"]
+        assert found.hits[0].kind == "digest" and 0 < found.hits[0].score <= 1
+        assert ask(memory, "what about zymurgy yesterday?", budget=Budget.LOW).abstained
+
+
+def test_what_a_tool_printed_is_found_in_the_transcript(tmp_path: Path, grep: str) -> None:
+    script = build(f"fatal {CODE}: the linker ran out of token={SECRET} and stopped")
+    with read_in(tmp_path, script) as memory:
+        (path,) = (tmp_path / "p").rglob("*.jsonl")
+        assert memory.reader.search(None, [CODE]) == []
+        found = ask(memory, f"what was {CODE}?")
+        assert found.fallbacks == ("raw_grep",) and not found.abstained and found.misses == ()
+        hit = found.hits[0]
+        assert CODE in hit.text and "the linker ran out" in hit.text
+        assert SECRET not in hit.text and "[redacted:" in hit.text
+        assert (hit.source.path, hit.source.line) == (str(path), line_with(path, CODE))
+        assert (hit.kind, hit.layer, hit.time[:10]) == ("turn", Layer.TRANSCRIPTS, "2026-09-19")
+        assert memory.show(hit.uri).raw is not None
+        assert ask(memory, f"what was {CODE}?", budget=Budget.LOW).abstained
+
+
+def test_plain_words_must_stand_together(tmp_path: Path, grep: str) -> None:
+    script = build("the flummoxed linker gave up", "so flummoxed", *["."] * 900, "a linker")
+    with read_in(tmp_path, script) as memory:
+        assert "flummoxed linker" in ask(memory, "flummoxed linker").hits[0].text
+        assert ask(memory, "flummoxed zebra crossing").abstained
+
+
+@pytest.mark.parametrize("gap", [270, 285, 295])
+def test_a_secret_at_the_edge_is_not_cut_into_what_is_shown(
+    tmp_path: Path, grep: str, gap: int
+) -> None:
+    script = build(f"{SECRET} {'.' * gap} {CODE} {'.' * gap} {SECRET}")
+    with read_in(tmp_path, script) as memory:
+        (hit, *_) = ask(memory, f"what was {CODE}?").hits
+        assert CODE in hit.text
+        pieces = {SECRET[n : n + 8] for n in range(4, len(SECRET) - 8)}
+        assert not any(piece in hit.text for piece in pieces)
+
+
+def test_lines_are_counted_past_one_that_is_very_long(tmp_path: Path, grep: str) -> None:
+    with read_in(tmp_path, build(f"fatal {CODE}", lead=5_000_000)) as memory:
+        (path,) = (tmp_path / "p").rglob("*.jsonl")
+        assert ask(memory, f"what was {CODE}?").hits[0].source.line == line_with(path, CODE)
+
+
+def test_a_transcript_that_is_gone_is_no_error(tmp_path: Path, grep: str) -> None:
+    with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
+        shutil.rmtree(tmp_path / "p")
+        found = ask(memory, f"what was {CODE}?")
+        assert found.abstained and found.fallbacks == ("raw_grep", "clarification")
+
+
+@pytest.mark.parametrize(
+    "query", ['"-e x"', "`--files /etc`", '"a\0b c"', '"a \ud800 b"', '".*  ."']
+)
+def test_what_looks_like_an_option_or_a_pattern_is_only_text(
+    tmp_path: Path, grep: str, query: str
+) -> None:
+    with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
+        assert ask(memory, query).hits == ()
+
+
+def test_a_fallback_keeps_to_the_layers_and_the_limit(tmp_path: Path) -> None:
+    with read_in(
+        tmp_path, build(*[f"fatal {CODE}"]), talk(2, "2026-09-19", "Hi.", "Ho.")
+    ) as memory:
+        assert ask(memory, f"what was {CODE}?", layers=(Layer.SUMMARIES,)).abstained
+        assert ask(memory, f"zymurgy {CODE} yesterday", layers=(Layer.RULES,)).abstained
+        assert len(ask(memory, "zymurgy yesterday").hits) == 2
+        assert len(ask(memory, "zymurgy yesterday", limit=1).hits) == 1
+
+
+def test_one_bank_does_not_grep_another(tmp_path: Path, grep: str) -> None:
+    script = build(f"fatal {CODE}")
+    other = talk(9, "2026-09-19", "Feed the llamas.", "They ate.", cwd="/home/dev/farm")
+    with read_in(tmp_path, script, other) as memory:
+        assert memory.recall(f"what was {CODE}?", "farm").abstained
+        assert memory.recall(f"what was {CODE}?", "all").hits
+
+
+@pytest.mark.parametrize("left_out", [{"exclude_tools": ("Bash",)}, {"exclude_paths": ("*.env",)}])
+def test_what_was_left_out_on_purpose_does_not_come_back(
+    tmp_path: Path, left_out: dict[str, tuple[str, ...]]
+) -> None:
+    build(f"fatal {CODE}").write(tmp_path / "p")
+    settings = Settings(tmp_path / "home", tmp_path, **left_out)  # type: ignore[arg-type]
+    with Holdfast(settings, now=lambda: NOW) as memory:
+        memory.ingest(memory.find([tmp_path / "p"]))
+        found = memory.recall(f"what was {CODE}?", "shop")
+        assert found.abstained and found.fallbacks == ("clarification",)

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.model.query import Passage
+from holdfast.recall.candidates import Candidate, Find, Key, Pool
+from holdfast.recall.fusion import (
+    HIGHEST,
+    WEIGHTS,
+    WORDS_ONLY,
+    admit,
+    by_places,
+    by_scores,
+    kinds_of_evidence,
+    smooth,
+    support,
+)
+
+ARMS = ("direct_fts", "expanded_fts", "summaries", "semantic")
+KINDS = ("turn", "exchange", "digest")
+Finds = dict[str, list[Find]]
+
+
+def passage(number: int) -> Passage:
+    kind, session = KINDS[number % 3], f"s{number % 2}"
+    return Passage("b", kind, f"{number:02d}", session, "2026", "said", seq=number // 2)
+
+
+@st.composite
+def finds_of_arms(draw: st.DrawFn) -> Finds:
+    one = st.dictionaries(st.integers(0, 11), st.floats(0.01, 50), max_size=8)
+    return {
+        arm: [Find(passage(number), score) for number, score in draw(one).items()] for arm in ARMS
+    }
+
+
+def admitted(finds: Finds) -> Pool:
+    pool = Pool()
+    for arm, found in finds.items():
+        admit(pool, arm, found)
+    return pool
+
+
+def scored(finds: Finds) -> Pool:
+    pool = admitted(finds)
+    by_scores(pool, WEIGHTS)
+    return pool
+
+
+def placed(finds: Finds) -> Pool:
+    pool = admitted(finds)
+    by_places(list(pool))
+    return pool
+
+
+def order_of(pool: Pool) -> list[tuple[Key, float]]:
+    return [(candidate.key, candidate.score) for candidate in pool.ranked()]
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, WORDS_ONLY])
+def test_all_the_evidence_together_is_one(weights: dict[str, float]) -> None:
+    assert sum(weights.values()) == pytest.approx(1.0)
+
+
+@settings(deadline=None)
+@given(finds_of_arms(), st.data())
+def test_a_better_score_never_lowers_a_candidate(finds: Finds, data: st.DataObject) -> None:
+    arm = data.draw(st.sampled_from([arm for arm in ARMS if finds[arm]] or [""]))
+    if not arm:
+        return
+    at = data.draw(st.integers(0, len(finds[arm]) - 1))
+    old = finds[arm][at]
+    raised = list(finds[arm])
+    raised[at] = Find(old.passage, old.score + data.draw(st.floats(0, 50)))
+    for fuse in (scored, placed):
+        before, after = order_of(fuse(finds)), order_of(fuse({**finds, arm: raised}))
+        key = ("b", old.passage.kind, old.passage.id)
+        assert dict(after)[key] >= dict(before)[key] - 1e-12
+        assert above(after, key) <= above(before, key)
+
+
+def above(ranked: list[tuple[Key, float]], key: Key) -> int:
+    """How many stand clearly above a candidate."""
+    own = dict(ranked)[key]
+    return sum(score > own + 1e-9 for _, score in ranked)
+
+
+@settings(deadline=None)
+@given(finds_of_arms(), st.data())
+@pytest.mark.parametrize("fuse", [scored, placed])
+def test_the_order_of_arms_and_finds_does_not_matter(
+    fuse: Callable[[Finds], Pool], finds: Finds, data: st.DataObject
+) -> None:
+    arms = data.draw(st.permutations(ARMS))
+    shuffled = {arm: data.draw(st.permutations(finds[arm])) for arm in arms}
+    one, other = order_of(fuse(finds)), order_of(fuse(shuffled))
+    assert [key for key, _ in one] == [key for key, _ in other]
+    assert [score for _, score in one] == pytest.approx([score for _, score in other])
+
+
+@settings(deadline=None)
+@given(finds_of_arms(), st.floats(-2, 60), st.floats(0, 60))
+def test_scores_lie_between_nothing_and_all(finds: Finds, lowest: float, highest: float) -> None:
+    pool = Pool()
+    for arm, found in finds.items():
+        admit(pool, arm, found, lowest, highest)
+    assert all(0 <= value <= 1 for c in pool for value in c.scores.values())
+    by_scores(pool, WEIGHTS)
+    assert all(0 <= c.score <= 1 + 1e-9 for c in pool)
+    by_places(list(pool))
+    assert all(0 < c.score <= 1 + 1e-9 for c in pool)
+
+
+@settings(deadline=None)
+@given(finds_of_arms())
+def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Finds) -> None:
+    for fuse in (scored, placed):
+        pool = fuse(finds)
+        bare = {c.key: c.score for c in pool}
+        smooth(pool)
+        smoothed = {c.key: c.score for c in pool}
+        support(pool)
+        for c in pool:
+            assert bare[c.key] <= smoothed[c.key] <= c.score <= HIGHEST + 0.07
+
+
+def test_the_best_of_an_arm_is_one_and_the_rest_are_shares_of_it() -> None:
+    pool = admitted({"direct_fts": [Find(passage(0), 8.0), Find(passage(1), 2.0)]})
+    assert [c.scores["direct_fts"] for c in pool] == [1.0, 0.25]
+    assert [c.ranks["direct_fts"] for c in pool] == [1, 2]
+
+
+def test_what_an_arm_gives_to_anything_counts_for_nothing() -> None:
+    pool = Pool()
+    admit(pool, "semantic", [Find(passage(0), 0.8), Find(passage(1), 0.2)], lowest=0.2)
+    assert [c.scores["semantic"] for c in pool] == [1.0, 0.0]
+
+
+def test_words_found_twice_count_once_and_other_words_for_them_a_little_less() -> None:
+    both = Candidate(passage(0), scores={"direct_fts": 1.0, "expanded_fts": 1.0, "summaries": 1.0})
+    other = Candidate(passage(1), scores={"expanded_fts": 1.0})
+    assert kinds_of_evidence(both)["words"] == 1.0
+    assert 0.5 < kinds_of_evidence(other)["words"] < 1.0
+
+
+def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:
+    def turn(session: str, seq: int, score: float) -> Find:
+        return Find(Passage("b", "turn", f"{session}{seq}", session, "", "x", seq=seq), score)
+
+    pool = scored({"direct_fts": [turn("s", 4, 1.0), turn("s", 5, 0.5), turn("t", 5, 0.5)]})
+    smooth(pool)
+    score = {c.passage.id: c.score for c in pool}
+    assert score["s5"] > score["t5"]
+    assert score["s4"] == pytest.approx(0.35 * (1 + 0.15 * 0.5))
+    support(pool)
+    gained = {c.passage.id: c.notes["session"] for c in pool}
+    assert gained["s4"] == gained["s5"] > gained["t5"] == 0

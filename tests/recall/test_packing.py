@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.model.query import Passage
+from holdfast.recall.candidates import Candidate
+from holdfast.recall.packing import cost, pack, tokens
+
+WORDS = st.sampled_from("red green blue cyan teal navy lime pink gold grey plum rust".split())
+TEXTS = st.lists(WORDS, max_size=60).map(" ".join)
+
+
+def candidates(*bodies: str) -> list[Candidate]:
+    return [Candidate(Passage("b", "turn", str(n), "s", "", body)) for n, body in enumerate(bodies)]
+
+
+@settings(deadline=None)
+@given(st.lists(TEXTS, max_size=15), st.integers(0, 400), st.integers(1, 10), st.booleans())
+def test_what_is_packed_fits_is_whole_and_in_order(
+    bodies: list[str], budget: int, limit: int, repeats: bool
+) -> None:
+    ranked = candidates(*bodies)
+    packed = pack(ranked, budget, limit, repeats)
+    places = [ranked.index(candidate) for candidate in packed]
+    assert places == sorted(places) and len(packed) <= limit
+    assert [c.passage.body for c in packed] == [bodies[place] for place in places]
+    assert sum(map(cost, packed)) <= budget or len(packed) == 1
+    assert bool(packed) == bool(ranked) and packed[:1] == ranked[:1]
+
+
+def test_a_first_hit_over_the_budget_is_given_alone_and_whole() -> None:
+    ranked = candidates("word " * 5000, "short", "another")
+    assert pack(ranked, 100, 10) == ranked[:1]
+
+
+def test_what_does_not_fit_makes_room_for_what_does() -> None:
+    ranked = candidates("a first answer", "filling " * 500, "the third thing")
+    assert pack(ranked, 120, 10) == [ranked[0], ranked[2]]
+
+
+def test_as_many_as_fit_to_the_token() -> None:
+    ranked = candidates("red fox", "blue owl", "green elk")
+    exact = sum(map(cost, ranked))
+    assert pack(ranked, exact, 10) == ranked
+    assert pack(ranked, exact - 1, 10) == ranked[:2]
+    assert pack(ranked, exact, 2) == ranked[:2]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "The import loads every row twice after a timeout",
+        "the IMPORT loads: every row, twice, after a timeout!",
+        "every row twice",
+    ],
+)
+def test_what_only_repeats_another_is_left_out_unless_wanted(again: str) -> None:
+    ranked = candidates("The import loads every row twice after a timeout", again, "All else.")
+    assert pack(ranked, 1000, 10) == [ranked[0], ranked[2]]
+    assert ranked[1].notes["repeats"] == 1.0
+    assert pack(ranked, 1000, 10, repeats=True) == ranked
+
+
+def test_what_says_more_than_another_is_no_repeat() -> None:
+    ranked = candidates("every row twice", "The import loads every row twice after a timeout")
+    assert pack(ranked, 1000, 10) == ranked
+
+
+def test_texts_without_words_do_not_repeat_each_other() -> None:
+    ranked = candidates("→ …", "—", "")
+    assert pack(ranked, 1000, 10) == ranked
+
+
+@given(st.text())
+def test_a_text_costs_about_a_quarter_of_its_letters(text: str) -> None:
+    assert len(text) / 4 <= tokens(text) <= len(text) / 4 + 1
