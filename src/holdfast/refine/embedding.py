@@ -5,6 +5,7 @@ can be stopped anywhere, run by anyone, and run again; a new model simply finds 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple
@@ -49,19 +50,21 @@ def embed_waiting(
     done = 0
     for kind in kinds:
         while listed := writer.unembedded(embedder.name, (kind,), _LISTED):
-            for start in range(0, len(listed), _AT_ONCE):
+            # What several passages say is embedded once for all of them.
+            sayers = Counter((p.bank, p.hash) for p in listed)
+            distinct = list({(p.bank, p.hash): p for p in listed}.values())
+            for start in range(0, len(distinct), _AT_ONCE):
                 if until is not None and monotonic() > until:
                     return done
-                batch = listed[start : start + _AT_ONCE]
+                batch = distinct[start : start + _AT_ONCE]
                 _embed(writer, embedder, batch)
-                done += len(batch)
+                done += sum(sayers[p.bank, p.hash] for p in batch)
                 tick(done)
     return done
 
 
 def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage]) -> None:
-    distinct = {(p.bank, p.hash): p for p in passages}
-    units = [unit for passage in distinct.values() for unit in _units(passage)]
+    units = [unit for passage in passages for unit in _units(passage)]
     vectors = embedder.embed([text for unit in units for text in unit.texts])
     at = 0
     rows: dict[str, list[tuple[str, int, bytes]]] = {}
