@@ -22,6 +22,7 @@ PARTS = 12
 _ALONE = 400
 _CONTEXT = 400
 _LISTED = 2000
+_HELD = 8_000_000
 _AT_ONCE = 64
 _BREAK = re.compile(r"\n+|(?<=[.!?])\s+")
 
@@ -49,7 +50,9 @@ def embed_waiting(
     until = None if seconds is None else monotonic() + seconds
     done = 0
     for kind in kinds:
-        while listed := writer.unembedded(embedder.name, (kind,), _LISTED):
+        limit = _AT_ONCE
+        while listed := writer.unembedded(embedder.name, (kind,), limit):
+            limit = _listable(listed)
             # What several passages say is embedded once for all of them.
             sayers = Counter((p.bank, p.hash) for p in listed)
             distinct = list({(p.bank, p.hash): p for p in listed}.values())
@@ -61,6 +64,13 @@ def embed_waiting(
                 done += sum(sayers[p.bank, p.hash] for p in batch)
                 tick(done)
     return done
+
+
+def _listable(listed: Sequence[Passage]) -> int:
+    """How many passages to list next, if they are as long as these: a list costs a pass over all
+    that is done, but long texts must not fill the memory."""
+    mean = sum(len(p.body) + len(p.context) for p in listed) // len(listed) + 1
+    return min(_LISTED, max(_AT_ONCE, _HELD // mean))
 
 
 def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage]) -> None:
