@@ -27,7 +27,7 @@ from holdfast.recall.fusion import (
 )
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
-from holdfast.recall.race import Arm, Found, race
+from holdfast.recall.race import Arm, Finish, race
 from holdfast.recall.relevance import clears, judge, weigh, worth_showing
 from holdfast.recall.terms import Terms, read_terms
 from holdfast.recall.when import When, about_recent, read_when
@@ -120,7 +120,7 @@ def rank(
         highest = by_words if name in _SAME_MEASURE else 0.0
         finds = [find for find in found.finds if _wanted(find.passage, plan)]
         admit(pool, name, finds, found.lowest, highest)
-    near = finishes[-1].found
+    near = finishes[-1]
     if meaning is not None and plan.means.close:
         _fill_meaning(store, query, pool, meaning, near)
     weights = WORDS_ONLY if meaning is None or not plan.means.close else WEIGHTS
@@ -195,8 +195,12 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
     smooth(pool)
 
 
-def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, near: Found) -> None:
-    """How near the finds of the other arms are, which the semantic arm did not name."""
+def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, arm: Finish) -> None:
+    """How near the finds of the other arms are, which the semantic arm did not name. A model that
+    failed it, or was too slow, is not asked again."""
+    if arm.strategy.problem or arm.strategy.timed_out:
+        return
+    near = arm.found
     for find in near.finds:
         known = pool.get(key_of(find.passage))
         if known is not None:
