@@ -73,6 +73,16 @@ def test_home_and_files_are_for_the_owner_alone_whatever_the_umask(tmp_path: Pat
     assert modes == {"memory.db": 0o600, "memory.db-wal": 0o600, "memory.db-shm": 0o600}
 
 
+def test_a_home_with_everything_of_ours_is_closed_to_others(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    filled_store(home / "memory.db", 1).close()
+    for folder in ("vectors", "backups"):
+        (home / folder).mkdir()
+    home.chmod(0o755)
+    SqliteStore(home / "memory.db").close()
+    assert mode_of(home) == 0o700
+
+
 def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     filled_store(path, 1).close()

@@ -41,7 +41,8 @@ def embed(
     if embedder is None:
         return 0
     total = store.count_unembedded(embedder.name, (*EAGER, *LATER))
-    if not total:
+    others = [model for model, _ in store.vector_models() if model != embedder.name]
+    if not total and not others:
         return 0
     done = embed_waiting(store, embedder, EAGER, tick=lambda n: progress(n, total))
     embed_waiting(store, embedder, LATER, turns_for, lambda n: progress(done + n, total))

@@ -13,12 +13,13 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
-from holdfast.errors import InputError, NotFoundError
+from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.model.ledger import Balance
-from holdfast.model.query import Answer, Layer, Recalled
-from holdfast.recall.engine import Ranking, rank, read, recall
+from holdfast.model.query import Answer, Layer, Recalled, Strategy
+from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
+from holdfast.recall.question import read
 from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
 from holdfast.refine.pending import find_pending
@@ -68,6 +69,7 @@ class Reading:
         self._banks = Banks(settings)
         self._meaning: Meaning | None = None
         self._loaded = False
+        self._problem = ""
         self._remembered: dict[tuple[str, str, str | None, str, Plan], Recalled] = {}
 
     def __enter__(self) -> Self:
@@ -144,6 +146,7 @@ class Reading:
                 self._remembered.clear()
             meaning = self._meaning_for(plan)
             found = recall(self._store, bank, query, plan, self._now, meaning)
+            found = replace(found, strategies=(*found.strategies, *self._failed(plan)))
             self._remembered[asked] = self._fallen_back(found, bank, plan)
         return self._remembered[asked]
 
@@ -170,18 +173,29 @@ class Reading:
     def rank(self, query: str, bank: str | None = None, plan: Plan = _PLAN) -> Ranking:
         """Everything in the running for a query, best first, whether or not it is any good."""
         meaning = self._meaning_for(plan)
-        return rank(self._store, self.bank_id(bank), query, plan, self._now, meaning)
+        found = rank(self._store, self.bank_id(bank), query, plan, self._now, meaning)
+        return found._replace(strategies=(*found.strategies, *self._failed(plan)))
 
     def _meaning_for(self, plan: Plan) -> Meaning | None:
-        """What models add, loaded when it is first wanted: it takes longer than a search."""
+        """What models add, loaded when it is first wanted: it takes longer than a search. Where
+        a model cannot be used, words still answer."""
         if plan.budget is Budget.LOW:
             return None
-        if not self._loaded:
-            if self._store.vector_models():
-                models: Any = import_module("holdfast.app.models")
+        if not self._loaded and self._store.vector_models():
+            models: Any = import_module("holdfast.app.models")
+            self._meaning, self._problem = None, ""
+            try:
                 self._meaning = models.load_meaning(self.settings)
+            except HoldfastError as error:
+                self._problem = f"{error.message} {error.remedy}".strip()
             self._loaded = True
         return self._meaning
+
+    def _failed(self, plan: Plan) -> tuple[Strategy, ...]:
+        """The arm that could not run for want of its model."""
+        if not self._problem or plan.budget is Budget.LOW:
+            return ()
+        return (Strategy("semantic", 0, 0, problem=self._problem),)
 
     def ask(
         self,
@@ -196,6 +210,8 @@ class Reading:
         search = self.recall_quickly if quickly else self.recall_by
         found = search(question, bank, plan)
         answer = ask(self._store, id, question, found, self._now, layers)
+        problems = tuple(f"By words alone: {arm.problem}" for arm in self._failed(plan))
+        answer = replace(answer, caveats=(*answer.caveats, *problems))
         return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer
 
     def no_bank(self) -> str:

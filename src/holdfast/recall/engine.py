@@ -6,16 +6,15 @@ clears the floor is packed into the budget. See `rank` for the order of things.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import NamedTuple
 
+from holdfast.errors import HoldfastError
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
-from holdfast.model.team import Commit
 from holdfast.recall import arms, hits, order, packing
 from holdfast.recall.candidates import Candidate, Pool, key_of
-from holdfast.recall.expansion import Expansion, expand, whole_names
+from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.fusion import (
     HIGHEST,
     WEIGHTS,
@@ -26,17 +25,14 @@ from holdfast.recall.fusion import (
     smooth,
     support,
 )
-from holdfast.recall.landmarks import Kind, is_version, read_mark
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
-from holdfast.recall.race import Arm, Found, race
-from holdfast.recall.relevance import clears, judge, weigh, worth_showing
-from holdfast.recall.terms import Terms, read_terms
-from holdfast.recall.when import When, about_recent, read_when
+from holdfast.recall.question import Query, read
+from holdfast.recall.race import Arm, Finish, race
+from holdfast.recall.relevance import clears, judge, worth_showing
 from holdfast.store.protocol import Store
 
 MISSES = 3
-_RELEASES = 100
 # How long the cross-encoder may take, so that nobody waits for it on a busy machine.
 RERANK_S = {Budget.LOW: 0.0, Budget.MID: 1.0, Budget.HIGH: 2.0}
 _NEIGHBOURS_OF = 40
@@ -48,24 +44,7 @@ _SHORT = 400
 _RERANK_SHARE = 0.7
 # Reading a text for coverage takes as long as finding it: only what may be shown is read.
 _JUDGED = 30
-_DATED = ("turn", "digest", "commit")
 _SAME_MEASURE = ("direct_fts", "summaries", "temporal")
-
-
-class Query(NamedTuple):
-    """A question, read."""
-
-    text: str
-    terms: Terms
-    weight: dict[str, float]
-    words: dict[str, float]
-    when: When | None
-    recent: bool
-
-    @property
-    def only_time(self) -> bool:
-        """Whether it asks for nothing but what there is of a time."""
-        return self.when is not None and self.when.only
 
 
 class Ranking(NamedTuple):
@@ -133,10 +112,36 @@ def rank(
 ) -> Ranking:
     """Read the question, race the arms, fuse, look closely, and set in order."""
     query = read(store, bank, text, now)
+    meaning = meaning if plan.means.close else None
     finishes = race(store, _arms(bank, query, plan, meaning))
-    if finishes[-1].failed:
+    near = finishes[-1]
+    if near.failed:
         # A model that does not answer now would not a second time; words are left.
         meaning = None
+    pool = _gather(finishes, plan)
+    if meaning is None:
+        _score(pool, plan, WORDS_ONLY)
+        if plan.means.close:
+            _meet_neighbours(store, pool, plan)
+            _score(pool, plan, WORDS_ONLY)
+    else:
+        _fill_meaning(store, query, pool, meaning, near)
+        _score(pool, plan, WEIGHTS)
+        _meet_neighbours(store, pool, plan)
+        _fill_meaning(store, query, pool, meaning, near)
+        _score(pool, plan, WEIGHTS)
+        _look_closely(query, pool, plan, meaning)
+        _score(pool, plan, WEIGHTS)
+    for candidate in pool:
+        order.weigh_in(candidate, query.text, query.when, query.recent)
+    strategies = [finish.strategy for finish in finishes]
+    if meaning is not None and meaning.has_reranker:
+        strategies.append(_rerank(query, pool, plan, meaning))
+    return Ranking(query, _settle(pool, query, plan), tuple(strategies))
+
+
+def _gather(finishes: Sequence[Finish], plan: Plan) -> Pool:
+    """What the arms brought home, on one scale."""
     pool = Pool()
     by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
     for finish in finishes:
@@ -144,96 +149,22 @@ def rank(
         highest = by_words if name in _SAME_MEASURE else 0.0
         finds = [find for find in found.finds if _wanted(find.passage, plan)]
         admit(pool, name, finds, found.lowest, highest)
-    near = finishes[-1].found
-    if meaning is not None and plan.means.close:
-        _fill_meaning(store, query, pool, meaning, near)
-    weights = WORDS_ONLY if meaning is None or not plan.means.close else WEIGHTS
-    _score(pool, plan, weights)
-    if plan.means.close and (not plan.layers or Layer.TRANSCRIPTS in plan.layers):
-        _meet_neighbours(store, pool)
-        if meaning is not None:
-            _fill_meaning(store, query, pool, meaning, near)
-        _score(pool, plan, weights)
-    strategies = [finish.strategy for finish in finishes]
-    if meaning is not None and plan.means.close:
-        _look_closely(query, pool, plan, meaning)
-        _score(pool, plan, weights)
-    for candidate in pool:
-        order.weigh_in(candidate, query.text, query.when, query.recent)
-    if meaning is not None and plan.means.rerank and meaning.has_reranker:
-        strategies.append(_rerank(query, pool, plan, meaning))
+    return pool
+
+
+def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
+    """The last word on the order, and on how good the best are."""
     support(pool)
     candidates = order.settle(order.distinct(pool.ranked()))
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / HIGHEST)
     for candidate in candidates[: max(_JUDGED, plan.limit)]:
         judge(candidate, query.weight)
-    return Ranking(query, candidates, tuple(strategies))
+    return candidates
 
 
 def _wanted(passage: Passage, plan: Plan) -> bool:
     return not plan.layers or LAYER_OF[passage.kind] in plan.layers
-
-
-def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Query:
-    """What a question asks for, by which words, and of which time."""
-    text = text.encode("utf-8", "ignore").decode("utf-8")
-    when = _when(store, bank, text, now())
-    # Every passage can be found by the words of its date, so those of the question stay, unless
-    # they are all it has.
-    bare = when.rest if when is not None and when.only and when.rest.strip() else text
-    terms = read_terms(bare)
-    phrases = tuple(dict.fromkeys((*terms.phrases, *whole_names(text))))
-    terms = terms._replace(phrases=phrases)
-    weight = weigh(store, bank, terms.words)
-    spelled = {word: weight.by_word[word] for word in terms.words}
-    return Query(text, terms, weight.by_stem, spelled, when, about_recent(text))
-
-
-def _when(store: Store, bank: str | None, text: str, now: str) -> When | None:
-    """The time that a question names. One that is about more than a time forgets it if there is
-    nothing of that time; in a bank that has been quiet for long, its "in June" and "recently"
-    are told from its last day."""
-    for moment in dict.fromkeys((now, store.last_event(bank))):
-        if not moment:
-            continue
-        said = datetime.fromisoformat(moment)
-        when = read_when(text, said, lambda name: _landmark(store, bank, name))
-        if when is None or when.only:
-            return when
-        if any(store.recent(bank, kind, 1, when.start, when.end) for kind in _DATED):
-            return when
-    return None
-
-
-def _landmark(store: Store, bank: str | None, name: str) -> datetime | None:
-    """When a session, a commit or a release was, as far as sessions and commits tell. What is
-    no name of one is no time: a word of some commit's message dates nothing."""
-    mark = read_mark(name)
-    if mark is None:
-        return None
-    if mark.kind is Kind.SESSION:
-        times = [passage.time for passage in store.recent(bank, "digest", 1)]
-    elif mark.kind is Kind.RELEASE:
-        said = [mark.name, f"v{mark.name}"] if mark.name else ["release", "released"]
-        matches = store.search(bank, said, ["team"], _RELEASES)
-        times = [m.passage.time for m in matches if _releases(m.passage.body, mark.name)]
-    elif mark.name:
-        found = store.find(bank, "commit", mark.name, 1)
-        times = [record.time for record in found if isinstance(record, Commit)]
-    else:
-        times = [passage.time for passage in store.recent(bank, "commit", 1)]
-    latest = max(times, default="")
-    return datetime.fromisoformat(latest) if latest else None
-
-
-def _releases(message: str, version: str) -> bool:
-    """Whether a commit's first line tells of a release, of this version if there is one."""
-    subject = message.partition("\n")[0].lower()
-    said = [word.strip(".,:;()[]") for word in subject.split()]
-    if not version:
-        return "release" in said or "released" in said
-    return any(is_version(word, version) for word in said)
 
 
 def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:
@@ -260,8 +191,12 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
     smooth(pool)
 
 
-def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, near: Found) -> None:
-    """How near the finds of the other arms are, which the semantic arm did not name."""
+def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, arm: Finish) -> None:
+    """How near the finds of the other arms are, which the semantic arm did not name. A model that
+    failed it, or was too slow, is not asked again."""
+    if arm.strategy.problem or arm.strategy.timed_out:
+        return
+    near = arm.found
     for find in near.finds:
         known = pool.get(key_of(find.passage))
         if known is not None:
@@ -276,8 +211,10 @@ def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, near
             known.scores["semantic"] = min(1.0, max(0.0, (cosine - near.lowest) / span))
 
 
-def _meet_neighbours(store: Store, pool: Pool) -> None:
+def _meet_neighbours(store: Store, pool: Pool, plan: Plan) -> None:
     """What stands beside the best is in the running too, though it may share no word."""
+    if plan.layers and Layer.TRANSCRIPTS not in plan.layers:
+        return
     wanted: dict[tuple[str, str], set[int]] = {}
     for candidate in pool.ranked()[:_NEIGHBOURS_OF]:
         p = candidate.passage
@@ -328,7 +265,10 @@ def _rerank(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
     started = monotonic()
     best = pool.ranked()[: plan.means.rerank]
     texts = [_in_context(candidate)[0] for candidate in best]
-    values = meaning.rerank(query.text, texts, started + RERANK_S[plan.budget])
+    try:
+        values = meaning.rerank(query.text, texts, started + RERANK_S[plan.budget])
+    except HoldfastError as error:
+        return Strategy("rerank", 0, 0, problem=error.message)
     ms = round((monotonic() - started) * 1000, 2)
     if values is None or len(values) < 2:
         return Strategy("rerank", ms, 0, timed_out=values is None)

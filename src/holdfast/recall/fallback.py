@@ -21,9 +21,9 @@ from holdfast.language import STOPWORDS, words
 from holdfast.model.query import Hit, Layer, Place
 from holdfast.model.uris import uri
 from holdfast.recall.candidates import Candidate
-from holdfast.recall.engine import Query
 from holdfast.recall.hits import hit
 from holdfast.recall.plan import Plan
+from holdfast.recall.question import Query
 from holdfast.recall.relevance import coverage
 from holdfast.store.protocol import Reader
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
+import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.store.protocol import Reader, StoredVector
+from holdfast.store.protocol import Reader, StoredVector, VectorSpan
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
@@ -30,6 +31,8 @@ _MAGIC = b"HOLDVEC1"
 _HEADER = struct.Struct("<8sIQII")
 _BATCH = 5000
 _ROWS_AT_ONCE = 32_768
+# Vectors have at most length 1; a little more is rounding.
+_LONGEST = 1.01
 
 
 class Scanned(NamedTuple):
@@ -56,7 +59,7 @@ class Matrix:
         self._folder = folder
         self._path = folder / f"{mark:08x}.vectors"
         self._parts: list[_File] = []
-        self._last = 0
+        self._span: VectorSpan | None = None
 
     def scan(self, reader: Reader, query: Floats, limit: int) -> Scanned:
         """The vectors nearest to a query, by the product of every one of them with it."""
@@ -64,8 +67,8 @@ class Matrix:
         scores = np.concatenate([_products(part.vectors, query) for part in self._parts])
         if len(scores) and not _possible(scores):
             self._discard()
-            self._parts = [self._load(reader)]
-            scores = np.nan_to_num(_products(self._parts[0].vectors, query), nan=-1.0)
+            self._parts = [self._anew(reader)]
+            scores = _products(self._parts[0].vectors, query)
         if not len(scores):
             return Scanned([], 0.0, 0.0)
         numbers = np.concatenate([part.numbers for part in self._parts])
@@ -76,16 +79,18 @@ class Matrix:
 
     def _bring_up(self, reader: Reader) -> None:
         """Hold the file and what came after it, as of now."""
-        last = reader.last_vector(self._bank, self._model)
-        if self._parts and last == self._last:
+        # Not the reader's generation: each question comes with a reader of its own. Numbers only
+        # ever grow, so whatever is added or removed changes the span.
+        span = reader.vector_span(self._bank, self._model)
+        if self._parts and span == self._span:
             return
         held = self._read(reader)
         if self._lags(reader, held):
-            held = self._write(reader) or self._load(reader)
+            held = self._anew(reader)
         known = int(held.numbers[-1]) if held is not None and len(held.numbers) else 0
         tail = self._stack(reader.vectors_after(self._bank, self._model, known, TAIL * 2))
         self._parts = [tail] if held is None else [held, tail]
-        self._last = last
+        self._span = span
 
     def refresh(self, reader: Reader) -> bool:
         """Write the file anew if too much is missing from it; says whether it did."""
@@ -105,11 +110,18 @@ class Matrix:
         return len(later) > TAIL or span.total - len(later) < len(held.numbers) // 2
 
     def _stack(self, found: list[StoredVector]) -> _File:
-        """The vectors that are whole; half a vector is as good as none."""
+        """The vectors that are whole; half a vector is as good as none, and so is one that no
+        model gives: with what is no number in it, or too long."""
         whole = [v for v in found if len(v.data) == self._dimension * 4]
         vectors = np.frombuffer(b"".join(v.data for v in whole), np.float32)
+        vectors = vectors.reshape(len(whole), self._dimension)
         numbers = np.array([v.number for v in whole], np.int64)
-        return _File(numbers, vectors.reshape(len(whole), self._dimension))
+        with np.errstate(all="ignore"):
+            sound = np.square(vectors).sum(axis=1) <= _LONGEST**2
+        return _File(numbers[sound], vectors[sound])
+
+    def _anew(self, reader: Reader) -> _File:
+        return self._write(reader) or self._load(reader)
 
     def _batches(self, reader: Reader) -> Iterator[_File]:
         known = 0
@@ -140,9 +152,10 @@ class Matrix:
                     return None
                 file.seek(behind)
                 data = file.read(rows * 8)
-            if zlib.crc32(data) != numbers_sum:
-                return None
-            vectors = np.memmap(self._path, np.float32, "r", _HEADER.size, (rows, dimension))
+                if zlib.crc32(data) != numbers_sum:
+                    return None
+                # Of the open file, not of its name: another process may have put a new one there.
+                vectors = np.memmap(file, np.float32, "r", _HEADER.size, (rows, dimension))
         except (OSError, struct.error, ValueError):
             return None
         numbers = np.frombuffer(data, np.int64)
@@ -155,16 +168,19 @@ class Matrix:
     def _write(self, reader: Reader) -> _File | None:
         """Write all vectors to a new file and put it in the place of the old one; None where
         nothing can be written."""
-        beside = self._folder / f".{self._path.name}.{os.getpid()}"
+        own = f"{os.getpid()}-{threading.get_ident()}"
+        beside = self._folder / f".{self._path.name}.{own}"
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600), "wb") as to:
                 self._write_rows(reader, to)
             beside.replace(self._path)
         except OSError:
+            return None
+        finally:
+            # Also when the store breaks off, as it does for a search that takes too long.
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
-            return None
         return self._read(reader)
 
     def _write_rows(self, reader: Reader, to: BinaryIO) -> None:
@@ -189,13 +205,14 @@ class Matrix:
 
 def _possible(scores: Floats) -> bool:
     """Vectors have at most length 1, so a greater product tells of a damaged file."""
-    return bool(np.isfinite(scores).all()) and float(np.abs(scores).max()) <= 1.01
+    return bool(np.isfinite(scores).all()) and float(np.abs(scores).max()) <= _LONGEST
 
 
 def _products(vectors: Floats, query: Floats) -> Floats:
     """Every row with the query, in pieces: a scan keeps no second copy of the matrix."""
-    pieces = [
-        np.asarray(vectors[start : start + _ROWS_AT_ONCE]) @ query
-        for start in range(0, len(vectors), _ROWS_AT_ONCE)
-    ]
+    with np.errstate(all="ignore"):  # of a damaged file; the products tell
+        pieces = [
+            np.asarray(vectors[start : start + _ROWS_AT_ONCE]) @ query
+            for start in range(0, len(vectors), _ROWS_AT_ONCE)
+        ]
     return np.concatenate(pieces) if pieces else np.zeros(0, np.float32)

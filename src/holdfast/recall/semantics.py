@@ -132,11 +132,9 @@ class Semantics:
         alike[alike < NEAR] = 0.0
         weights = np.array(list(asked.values()), np.float32)
         total = float(weights.sum()) or 1.0
-        return [
-            float((alike[:, [place[piece] for piece in pieces]].max(axis=1) * weights).sum())
-            / total
-            for pieces in held
-        ]
+        nearest = [alike[:, [place[piece] for piece in pieces]].max(axis=1) for pieces in held]
+        # A product of a vector with itself can be a little more than 1.
+        return [min(1.0, float((near * weights).sum()) / total) for near in nearest]
 
     def rerank(self, query: str, texts: Sequence[str], deadline: float) -> list[float] | None:
         reranker = self._parts.reranker

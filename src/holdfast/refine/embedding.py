@@ -5,6 +5,7 @@ can be stopped anywhere, run by anyone, and run again; a new model simply finds 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple
@@ -21,6 +22,7 @@ PARTS = 12
 _ALONE = 400
 _CONTEXT = 400
 _LISTED = 2000
+_HELD = 8_000_000
 _AT_ONCE = 64
 _BREAK = re.compile(r"\n+|(?<=[.!?])\s+")
 
@@ -48,20 +50,31 @@ def embed_waiting(
     until = None if seconds is None else monotonic() + seconds
     done = 0
     for kind in kinds:
-        while listed := writer.unembedded(embedder.name, (kind,), _LISTED):
-            for start in range(0, len(listed), _AT_ONCE):
+        limit = _AT_ONCE
+        while listed := writer.unembedded(embedder.name, (kind,), limit):
+            limit = _listable(listed)
+            # What several passages say is embedded once for all of them.
+            sayers = Counter((p.bank, p.hash) for p in listed)
+            distinct = list({(p.bank, p.hash): p for p in listed}.values())
+            for start in range(0, len(distinct), _AT_ONCE):
                 if until is not None and monotonic() > until:
                     return done
-                batch = listed[start : start + _AT_ONCE]
+                batch = distinct[start : start + _AT_ONCE]
                 _embed(writer, embedder, batch)
-                done += len(batch)
+                done += sum(sayers[p.bank, p.hash] for p in batch)
                 tick(done)
     return done
 
 
+def _listable(listed: Sequence[Passage]) -> int:
+    """How many passages to list next, if they are as long as these: a list costs a pass over all
+    that is done, but long texts must not fill the memory."""
+    mean = sum(len(p.body) + len(p.context) for p in listed) // len(listed) + 1
+    return min(_LISTED, max(_AT_ONCE, _HELD // mean))
+
+
 def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage]) -> None:
-    distinct = {(p.bank, p.hash): p for p in passages}
-    units = [unit for passage in distinct.values() for unit in _units(passage)]
+    units = [unit for passage in passages for unit in _units(passage)]
     vectors = embedder.embed([text for unit in units for text in unit.texts])
     at = 0
     rows: dict[str, list[tuple[str, int, bytes]]] = {}

@@ -186,10 +186,6 @@ class Reader(Protocol):
         """What there is of a model's vectors."""
         ...
 
-    def last_vector(self, bank: str, model: str) -> int:
-        """The highest number of a model's vectors, 0 if there is none."""
-        ...
-
     def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
         """The vectors with a number above the given one, in order."""
         ...

@@ -14,6 +14,7 @@ from holdfast.testing import (
     store_checks_order,
     store_checks_records,
     store_checks_search,
+    store_checks_vectors,
     store_checks_whole,
 )
 from holdfast.testing.store_samples import MakeStore
@@ -25,6 +26,7 @@ _MODULES = (
     store_checks_order,
     store_checks_records,
     store_checks_search,
+    store_checks_vectors,
     store_checks_whole,
 )
 

@@ -87,7 +87,7 @@ def tighten(path: Path) -> None:
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
     home = path.parent
-    ours = {path.name, f"{path.name}-wal", f"{path.name}-shm", "config.toml", "backups"}
+    ours = {path.name, f"{path.name}-wal", f"{path.name}-shm", "config.toml", "backups", "vectors"}
     if home.stat().st_mode & 0o077 and {entry.name for entry in home.iterdir()} <= ours:
         home.chmod(0o700)
 

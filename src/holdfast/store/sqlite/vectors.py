@@ -25,10 +25,6 @@ class VectorQuestions(Asking):
         )
         return VectorSpan(*(row or (0, 0, 0)))
 
-    def last_vector(self, bank: str, model: str) -> int:
-        row = self._one("SELECT max(rowid) FROM vector WHERE bank = ? AND model = ?", bank, model)
-        return row[0] or 0 if row else 0
-
     def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
         found = self._all(
             "SELECT rowid, hash, part, data FROM vector "

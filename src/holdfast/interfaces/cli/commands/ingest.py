@@ -19,6 +19,7 @@ from rich.progress import (
 )
 
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number, plain
 from holdfast.refine.ingest import Account
@@ -119,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _nothing_there(screen: Screen, memory: Holdfast, as_json: bool) -> int:
     if as_json:
-        screen.json({"transcripts": plain(Account()), "repositories": []})
+        screen.json({"transcripts": plain(Account()), "without_vectors": None, "repositories": []})
         return 0
     screen.line(f"No transcripts at {memory.default_inputs()}.")
     screen.line("Give a path, or set CLAUDE_CONFIG_DIR to where Claude Code keeps its data.")
@@ -173,17 +174,23 @@ def _read(memory: Holdfast, inputs: Sequence[object], workers: int, quiet: bool)
 
 
 def _embed(memory: Holdfast, how: str, quiet: bool) -> int | None:
-    """Prepare for search by meaning; returns how many passages are left, None if none was."""
+    """Prepare for search by meaning; returns how many passages are left, None if none was. What
+    was read is kept and told of, also where the model cannot be used."""
     if how == "none":
         return None
     console = Console(stderr=True)
     columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("embed", total=None)
-        return memory.embed(
-            TURNS_S if how == "some" else None,
-            lambda done, total: bar.update(task, completed=done, total=total),
-        )
+        try:
+            return memory.embed(
+                TURNS_S if how == "some" else None,
+                lambda done, total: bar.update(task, completed=done, total=total),
+            )
+        except (ModelError, SettingsError) as error:
+            told = f"{error.message} {error.remedy}".strip()
+            Screen(sys.stderr).line(f"holdfast: not prepared for search by meaning: {told}")
+            return None
 
 
 def _print(screen: Screen, account: Account) -> None:

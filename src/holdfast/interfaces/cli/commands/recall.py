@@ -94,6 +94,9 @@ def _print(screen: Screen, found: Recalled, explain: bool) -> None:
             screen.wrap(f"nearest: {cut(miss.text, 120)} ({miss.uri})", "  ", "    ")
         if found.suggestions:
             screen.wrap(f"You might ask about: {', '.join(found.suggestions)}.", "  ", "    ")
+        for arm in found.strategies:
+            if arm.problem or arm.timed_out:
+                screen.wrap(_arm(arm), "  ", "    ")
         return
     if found.fallbacks:
         screen.wrap(_FALLBACKS.get(found.fallbacks[-1], ""))

@@ -1,0 +1,209 @@
+"""From transcripts to recall by meaning, with the model that comes with the package."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.reading import Reading
+from holdfast.errors import ModelError
+from holdfast.inference import packaged
+from holdfast.inference.embedder import Vectors
+from holdfast.model.query import Recalled, Strategy
+from holdfast.recall.engine import recall
+from holdfast.recall.plan import Budget, Plan
+from holdfast.recall.semantics import Parts, Semantics
+from holdfast.settings import NO_MODEL, Settings
+from holdfast.store.sqlite.store import SqliteStore
+from holdfast.testing.embedders import BagOfWords
+from holdfast.testing.transcripts import Script, bug_hunt
+
+NOW = "2026-11-01T00:00:00.000Z"
+MODEL = packaged.EMBEDDER_NAME
+QUESTION = "what meal will be served when the visitors come"
+
+
+def settings_of(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home", claude_dir=tmp_path)
+
+
+def write_sessions(tmp_path: Path) -> None:
+    bug_hunt().write(tmp_path / "p")
+    other = Script("88888888-0000-4000-8000-000000000001", cwd="/home/dev/kitchen")
+    other.user("Which dish shall we cook for the guests on Friday evening?")
+    other.assistant("A mushroom risotto, because two of them eat no meat.")
+    other.write(tmp_path / "p")
+
+
+def ingested(settings: Settings) -> Holdfast:
+    write_sessions(settings.claude_dir)
+    memory = Holdfast(settings, now=lambda: NOW)
+    memory.ingest(memory.find([settings.claude_dir / "p"]))
+    return memory
+
+
+def semantic(found: Recalled) -> Strategy | None:
+    return next((arm for arm in found.strategies if arm.name == "semantic"), None)
+
+
+def broken_settings(tmp_path: Path) -> dict[str, Settings]:
+    """Models that cannot be used, each in its own way."""
+    folder = tmp_path / "model"
+    shutil.copytree(packaged.EMBEDDER.parent, folder)
+    (folder / "model.onnx").write_bytes(packaged.EMBEDDER.read_bytes()[:100_000])
+    (tmp_path / "empty").mkdir()
+    settings = settings_of(tmp_path)
+    return {
+        "is not a folder": replace(settings, embed_model="/nonexistent"),
+        "has no ONNX model": replace(settings, embed_model=str(tmp_path / "empty")),
+        "cannot be opened": replace(settings, embed_model=str(folder)),
+        "which model to ask": replace(settings, embed_endpoint="http://127.0.0.1:9/v1"),
+        "There is no": replace(settings, rerank_model="/nonexistent/model.onnx"),
+    }
+
+
+def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    with ingested(settings_of(tmp_path)) as memory:
+        before = memory.recall(QUESTION, bank="kitchen")
+        assert semantic(before) is None
+        assert memory.embed(progress=lambda done, total: told.append((done, total))) == 0
+        ((model, vectors),) = memory.reader.vector_models()
+        assert (model, memory.reader.count_unembedded(model)) == (MODEL, 0)
+        assert vectors == told[-1][0] == told[-1][1] > 5
+        ranking = memory.rank(QUESTION, "all")
+        assert "guests" in ranking.candidates[0].passage.body
+        arm = semantic(memory.recall(QUESTION, bank="kitchen"))
+        assert arm is not None and arm.found > 0 and not arm.problem
+        kitchen = memory.rank(QUESTION, "kitchen").candidates
+        assert {c.passage.bank for c in kitchen} == {memory.bank_id("kitchen")}
+        assert semantic(memory.recall("risotto", "kitchen", budget=Budget.LOW)) is None
+        assert memory.embed() == 0
+
+
+def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory, Reading(settings, now=lambda: NOW) as asking:
+        assert semantic(asking.recall(QUESTION, bank="kitchen")) is None
+        memory.embed(turns_for=-1)
+        first = semantic(asking.recall(QUESTION, bank="kitchen"))
+        memory.embed()
+        second = semantic(asking.recall(QUESTION, bank="kitchen"))
+        assert first is not None and second is not None
+        assert 0 < first.found < second.found
+
+
+def test_turns_wait_when_there_is_no_time_for_them(tmp_path: Path) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        left = memory.embed(turns_for=-1)
+        assert left == memory.reader.count_unembedded(MODEL, ["turn"]) > 0
+        assert memory.reader.count_unembedded(MODEL, ["digest", "exchange", "commit"]) == 0
+        assert memory.embed() == 0
+
+
+def test_a_rebuilt_memory_keeps_its_vectors(tmp_path: Path) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.embed()
+        before = memory.reader.vector_models()
+        memory.rebuild()
+        assert memory.reader.count_unembedded(MODEL) == 0
+        assert memory.reader.vector_models() == before
+
+
+def test_without_a_model_words_answer(tmp_path: Path) -> None:
+    settings = replace(settings_of(tmp_path), embed_model=NO_MODEL)
+    with ingested(settings) as memory:
+        assert memory.embed() == 0
+        assert memory.reader.vector_models() == []
+        found = memory.recall("retry wrapper", bank="proj", budget=Budget.MID)
+        assert not found.abstained and "retry wrapper" in found.hits[0].text
+        assert all(not arm.problem for arm in found.strategies)
+
+
+def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory:
+        memory.embed()
+    with Reading(replace(settings, embed_model=NO_MODEL), now=lambda: NOW) as asking:
+        found = asking.recall("retry wrapper", bank="proj")
+        assert any("retry wrapper" in hit.text for hit in found.hits[:3])
+        assert all(not arm.problem for arm in found.strategies)
+
+
+def test_a_model_that_cannot_be_used_is_named_and_words_answer(tmp_path: Path) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.embed(turns_for=-1)
+    for words, settings in broken_settings(tmp_path).items():
+        with Reading(settings, now=lambda: NOW) as asking:
+            found = asking.recall("retry wrapper", bank="proj")
+            arm = semantic(found)
+            assert any("retry wrapper" in hit.text for hit in found.hits[:3])
+            assert arm is not None and words in arm.problem
+            missed = semantic(asking.recall("zymurgy", bank="proj"))
+            assert missed is not None and missed.problem == arm.problem
+            assert semantic(asking.recall("retry wrapper", "proj", budget=Budget.LOW)) is None
+            assert arm in asking.rank("retry wrapper", "proj").strategies
+            answer = asking.ask("why did the rows double", bank="proj")
+            assert answer.citations and any(arm.problem in caveat for caveat in answer.caveats)
+
+
+def test_a_model_that_cannot_be_used_embeds_nothing(tmp_path: Path) -> None:
+    with ingested(replace(settings_of(tmp_path), embed_model="/nonexistent")) as memory:
+        with pytest.raises(ModelError):
+            memory.embed()
+        assert memory.recall("retry wrapper", bank="proj").hits
+
+
+def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory:
+        memory.embed()
+        old = dict(memory.reader.vector_models())
+    shutil.copytree(packaged.EMBEDDER.parent, tmp_path / "copy")
+    with Holdfast(replace(settings, embed_model=str(tmp_path / "copy")), lambda: NOW) as memory:
+        assert memory.recall("retry wrapper", bank="proj").hits
+        assert memory.embed(turns_for=-1) > 0
+        both = dict(memory.reader.vector_models())
+        assert len(both) == 2 and both[MODEL] == old[MODEL]
+        assert memory.recall("retry wrapper", bank="proj").hits
+        assert memory.embed() == 0
+        ((new, count),) = memory.reader.vector_models()
+        assert (new != MODEL, count) == (True, old[MODEL])
+        assert "guests" in memory.rank(QUESTION, "all").candidates[0].passage.body
+
+
+def test_what_an_interrupted_change_of_models_left_is_removed_later(tmp_path: Path) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.embed()
+        store = SqliteStore(tmp_path / "home" / "memory.db")
+        with store.transaction():
+            store.put_vectors("any bank", "older", [("hash", 0, b"data")])
+        store.close()
+        assert memory.embed() == 0
+        assert [model for model, _ in memory.reader.vector_models()] == [MODEL]
+
+
+class OutOfOrder(BagOfWords):
+    """A model that does not answer; counts how often it is asked."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        raise ModelError("The model does not answer.")
+
+
+def test_a_model_that_fails_during_a_question_is_asked_once(tmp_path: Path) -> None:
+    ingested(settings_of(tmp_path)).close()
+    embedder = OutOfOrder()
+    meaning = Semantics(tmp_path / "vectors", Parts(embedder, None, None, None))
+    store = SqliteStore(tmp_path / "home" / "memory.db")
+    found = recall(store, None, "retry wrapper", Plan(), lambda: NOW, meaning)
+    store.close()
+    arm = semantic(found)
+    assert arm is not None and arm.problem == "The model does not answer."
+    assert any("retry wrapper" in hit.text for hit in found.hits)
+    assert embedder.asked == ["retry wrapper"]

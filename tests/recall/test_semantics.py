@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.inference import packaged
+from holdfast.inference.static import TokenVectors
+from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.model.bank import Bank
+from holdfast.model.ids import content_id
+from holdfast.model.query import Passage
+from holdfast.recall.candidates import key_of
+from holdfast.recall.matrix import TAIL
+from holdfast.recall.race import Found
+from holdfast.recall.semantics import Parts, Semantics
+from holdfast.refine.embedding import embed_waiting, parts_of
+from holdfast.store.sqlite.store import SqliteStore
+from holdfast.testing.embedders import BagOfWords
+from holdfast.testing.store_samples import BANK, NOON, OTHER, SESSION, a_session
+
+SPOKEN = {
+    BANK: {
+        "anchor": "raise the anchor at dawn",
+        "buoy": "paint the buoy red",
+        "tide": "the tide table was off by one hour",
+    },
+    OTHER: {"lamp": "the lamp of the lighthouse needs a new lens", "same": "paint the buoy red"},
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path / "home" / "memory.db")) as opened:
+        for bank, said in SPOKEN.items():
+            with opened.transaction():
+                opened.add_bank(Bank(bank, bank, NOON))
+                opened.add_session(a_session(bank))
+                opened.put_derived(bank, SESSION, [passage(id, t, bank) for id, t in said.items()])
+        yield opened
+
+
+def passage(id: str, body: str, bank: str = BANK) -> Passage:
+    return Passage(bank, "digest", id, SESSION, NOON, body, hash=content_id(body))
+
+
+def semantics(tmp_path: Path, embedder: BagOfWords | None) -> Semantics:
+    return Semantics(tmp_path / "home" / "vectors", Parts(embedder, None, None, None))
+
+
+@pytest.fixture(scope="module")
+def words() -> Semantics:
+    """The shipped vectors of pieces."""
+    tokenizer = open_tokenizer(packaged.TOKENIZER)
+    parts = Parts(None, tokenizer, TokenVectors(packaged.EMBEDDER), None)
+    return Semantics(Path("nowhere"), parts)
+
+
+def names(found: Found) -> list[str]:
+    return [find.passage.id for find in found.finds]
+
+
+def test_the_nearest_come_first_with_their_cosines(store: SqliteStore, tmp_path: Path) -> None:
+    embedder = BagOfWords(dimension=256)
+    embed_waiting(store, embedder)
+    query = "paint the buoy"
+    found = semantics(tmp_path, embedder).nearest(store, BANK, query, 10)
+    rows = embedder.embed([query, *(find.passage.body for find in found.finds)])
+    scores = [find.score for find in found.finds]
+    assert names(found)[0] == "buoy" and set(names(found)) == set(SPOKEN[BANK])
+    assert scores == sorted(scores, reverse=True)
+    assert np.allclose(scores, rows[1:] @ rows[0], atol=1e-5)
+    assert found.lowest == pytest.approx(scores[-1], abs=1e-5)
+    assert len(semantics(tmp_path, embedder).nearest(store, BANK, query, 2).finds) == 2
+
+
+def test_without_a_bank_all_are_looked_through(store: SqliteStore, tmp_path: Path) -> None:
+    embedder = BagOfWords(dimension=256)
+    embed_waiting(store, embedder)
+    meaning = semantics(tmp_path, embedder)
+    everywhere = meaning.nearest(store, None, "paint the buoy red", 10)
+    assert {find.passage.bank for find in everywhere.finds[:2]} == {BANK, OTHER}
+    assert sorted(names(everywhere)) == ["anchor", "buoy", "lamp", "same", "tide"]
+    lowest = [meaning.nearest(store, b, "paint the buoy red", 10).lowest for b in (BANK, OTHER)]
+    assert everywhere.lowest == pytest.approx(min(lowest))
+    for bank in (BANK, OTHER):
+        own = meaning.nearest(store, bank, "paint the buoy red", 10)
+        assert {find.passage.bank for find in own.finds} == {bank}
+    assert meaning.nearest(store, "no such bank", "paint", 10) == Found([], 0.0)
+
+
+def test_a_long_passage_ranks_by_its_best_part(store: SqliteStore, tmp_path: Path) -> None:
+    lines = [f"Line {n} of a report on nothing in particular." for n in range(60)]
+    long = "\n".join([*lines[:40], "zebra " * 200, *lines[40:]])
+    with store.transaction():
+        store.put_derived(BANK, SESSION, [passage("long", long), passage("z", "zebra and gnu")])
+    embedder = BagOfWords(dimension=256)
+    embed_waiting(store, embedder)
+    meaning = semantics(tmp_path, embedder)
+    found = meaning.nearest(store, BANK, "zebra", 10)
+    assert names(found) == ["long", "z"]
+    rows = embedder.embed(["zebra", *parts_of(long)])
+    best = float((rows[1:] @ rows[0]).max())
+    assert found.finds[0].score == pytest.approx(best, abs=1e-5)
+    alike = meaning.similarities(store, "zebra", [passage("long", long)])
+    assert alike == {(BANK, "digest", "long"): pytest.approx(best, abs=1e-5)}
+
+
+def test_similarities_are_the_cosines_of_what_is_stored(store: SqliteStore, tmp_path: Path) -> None:
+    embedder = BagOfWords(dimension=256)
+    embed_waiting(store, embedder)
+    asked = [passage(id, body, bank) for bank, said in SPOKEN.items() for id, body in said.items()]
+    unknown = [passage("new", "never embedded"), passage("tool", "none")._replace(hash="")]
+    query = "the red lamp"
+    found = semantics(tmp_path, embedder).similarities(store, query, [*asked, *unknown])
+    rows = embedder.embed([query, *(p.body for p in asked)])
+    wanted = dict(zip(map(key_of, asked), map(float, rows[1:] @ rows[0]), strict=True))
+    assert found == pytest.approx(wanted, abs=1e-5)
+    assert semantics(tmp_path, embedder).similarities(store, query, []) == {}
+
+
+def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path) -> None:
+    embed_waiting(store, BagOfWords())
+    meaning = semantics(tmp_path, None)
+    assert meaning.nearest(store, None, "buoy", 10) == Found(())
+    assert meaning.similarities(store, "buoy", [passage("x", "buoy")]) == {}
+    assert meaning.soft({"buoy": 1.0}, ["buoy", ""]) == [0.0, 0.0]
+    assert not meaning.has_reranker and meaning.rerank("buoy", ["buoy"], 0.0) is None
+
+
+def test_the_same_question_is_embedded_once(store: SqliteStore, tmp_path: Path) -> None:
+    embedder = BagOfWords()
+    embed_waiting(store, embedder)
+    embedder.asked.clear()
+    meaning = semantics(tmp_path, embedder)
+    for query in ("buoy", "anchor", "buoy"):
+        meaning.nearest(store, None, query, 5)
+        meaning.similarities(store, query, [passage("x", "paint the buoy red")])
+    assert embedder.asked == ["buoy", "anchor"]
+    for n in range(100):
+        meaning.nearest(store, BANK, f"question {n}", 1)
+    assert names(meaning.nearest(store, BANK, "paint the buoy red", 1)) == ["buoy"]
+
+
+@pytest.mark.parametrize("kept", [3, TAIL - 500])
+def test_what_is_deleted_is_not_found_any_more(
+    store: SqliteStore, tmp_path: Path, kept: int
+) -> None:
+    said = [passage(f"p{n}", f"word{n} buoy") for n in range(TAIL + 100)]
+    with store.transaction():
+        store.put_derived(BANK, SESSION, said)
+    embedder = BagOfWords(dimension=64)
+    embed_waiting(store, embedder)
+    meaning = semantics(tmp_path, embedder)
+    assert len(meaning.nearest(store, BANK, "buoy", 5000).finds) == len(said)
+    with store.transaction():
+        store.put_derived(BANK, SESSION, [*said[:kept], said[-1]])
+    wanted = {p.id for p in (*said[:kept], said[-1])}
+    assert set(names(meaning.nearest(store, BANK, "buoy", 5000))) == wanted
+    with store.transaction():
+        store.prune_vectors(embedder.name)
+    for asked in (meaning, semantics(tmp_path, embedder)):
+        assert set(names(asked.nearest(store, BANK, "buoy", 5000))) == wanted
+
+
+def test_the_same_words_match_wholly(words: Semantics) -> None:
+    weight = {"retry": 2.0, "wrapper": 1.0, "parsehttprequest": 0.5}
+    texts = ["the retry wrapper calls parsehttprequest", "retry", "zebra crossing", ""]
+    whole, part, strange, nothing = words.soft(weight, texts)
+    assert whole == pytest.approx(1.0, abs=1e-5)
+    assert 1 > part > strange >= nothing >= 0
+
+
+def test_a_near_word_counts_for_part(words: Semantics) -> None:
+    near, far = words.soft({"car": 1.0}, ["the automobile vehicle", "the oxygen treaty"])
+    assert 1 > near > far
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(st.text(max_size=12), st.floats(0, 10), max_size=4),
+    st.lists(st.text(max_size=60), max_size=4),
+)
+def test_soft_matching_stays_within_bounds(
+    words: Semantics, weight: dict[str, float], texts: list[str]
+) -> None:
+    same = " ".join(weight)
+    values = words.soft(weight, [*texts, same, same * 2])
+    assert len(values) == len(texts) + 2 and all(0 <= value <= 1 for value in values)

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.errors import ModelError
+from holdfast.inference.embedder import Vectors
+from holdfast.model.bank import Bank
+from holdfast.model.ids import content_id
+from holdfast.model.query import Passage
+from holdfast.refine.embedding import EAGER, PART, PARTS, embed_waiting, parts_of, waiting
+from holdfast.store.sqlite.store import SqliteStore
+from holdfast.testing.embedders import BagOfWords
+from holdfast.testing.store_samples import BANK, NOON, OTHER, SESSION, a_commit, a_session
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path / "memory.db")) as opened:
+        with opened.transaction():
+            for bank in (BANK, OTHER):
+                opened.add_bank(Bank(bank, bank, NOON))
+                opened.add_session(a_session(bank))
+        yield opened
+
+
+def passage(id: str, body: str, kind: str = "turn", bank: str = BANK) -> Passage:
+    return Passage(bank, kind, id, SESSION, NOON, body, hash=content_id(body))
+
+
+def derive(store: SqliteStore, *passages: Passage, bank: str = BANK) -> None:
+    with store.transaction():
+        store.put_derived(bank, SESSION, passages)
+
+
+def vectors_of(store: SqliteStore, model: str, body: str, bank: str = BANK) -> list[Vectors]:
+    found = store.vectors_of(bank, model, [content_id(body)])
+    return [np.frombuffer(v.data, np.float32) for v in sorted(found, key=lambda v: v.part)]
+
+
+class FailsAfter(BagOfWords):
+    """Goes on strike after some calls."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__()
+        self._calls = calls
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if not self._calls:
+            raise ModelError("on strike")
+        self._calls -= 1
+        return super().embed(texts)
+
+
+def test_everything_that_waits_gets_its_vector(store: SqliteStore) -> None:
+    derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(150)))
+    derive(store, passage("o", "of the other bank", bank=OTHER), bank=OTHER)
+    embedder = BagOfWords()
+    told: list[int] = []
+    assert waiting(store, embedder.name) == 151
+    assert embed_waiting(store, embedder, tick=told.append) == 151
+    assert waiting(store, embedder.name) == 0
+    assert told == sorted(told) and told[-1] == 151
+    assert store.vector_span(BANK, embedder.name).total == 150
+    assert store.vector_span(OTHER, embedder.name).total == 1
+    asked = len(embedder.asked)
+    assert embed_waiting(store, embedder) == 0
+    assert len(embedder.asked) == asked
+
+
+def test_what_has_no_hash_is_not_embedded(store: SqliteStore) -> None:
+    derive(store, passage("p", "a tool call")._replace(hash=""))
+    embedder = BagOfWords()
+    assert embed_waiting(store, embedder) == 0 and embedder.asked == []
+
+
+def test_it_stops_when_its_time_is_up_and_goes_on_later(store: SqliteStore) -> None:
+    derive(store, *(passage(f"p{n}", f"word number {n}", "digest") for n in range(200)))
+    embedder = BagOfWords()
+    assert embed_waiting(store, embedder, seconds=-1) == 0 and embedder.asked == []
+    done = embed_waiting(store, embedder, seconds=0)
+    assert done < 200 and waiting(store, embedder.name) == 200 - done
+    assert embed_waiting(store, embedder) == 200 - done
+    assert waiting(store, embedder.name) == 0
+    assert max(Counter(embedder.asked).values()) == 1
+
+
+def test_kinds_come_in_the_order_asked_for(store: SqliteStore) -> None:
+    commit, said = a_commit("c", "commit words")
+    derive(
+        store, *(passage(kind, f"{kind} words", kind) for kind in ("turn", "exchange", "digest"))
+    )
+    with store.transaction():
+        store.put_commits([(commit, said._replace(hash="c"))])
+    embedder = BagOfWords()
+    assert embed_waiting(store, embedder, EAGER) == 3
+    assert embedder.asked == ["digest words", "exchange words", "commit words"]
+    assert (waiting(store, embedder.name), waiting(store, embedder.name, EAGER)) == (1, 0)
+
+
+@pytest.mark.parametrize("count", [2, 1000])
+def test_the_same_words_are_embedded_once_in_a_bank(store: SqliteStore, count: int) -> None:
+    derive(store, *(passage(f"p{n}", "the same words", "digest") for n in range(count)))
+    fillers = [passage(f"f{n}", f"filler {n}", "digest", OTHER) for n in range(200)]
+    derive(store, *fillers, passage("o", "the same words", "digest", OTHER), bank=OTHER)
+    embedder = BagOfWords()
+    assert embed_waiting(store, embedder) == count + 201
+    assert Counter(embedder.asked)["the same words"] == 2
+    assert store.vector_span(BANK, embedder.name).total == 1
+    number = store.vector_span(BANK, embedder.name).highest
+    assert len(store.passages_of(BANK, embedder.name, [number])) == count
+
+
+def test_a_short_turn_is_embedded_with_what_stood_before_it(store: SqliteStore) -> None:
+    derive(store, passage("p", "yes, do that")._replace(context="shall I paint the buoy"))
+    embedder = BagOfWords()
+    embed_waiting(store, embedder)
+    assert embedder.asked == ["yes, do that", "shall I paint the buoy yes, do that"]
+    (vector,) = vectors_of(store, embedder.name, "yes, do that")
+    assert np.allclose(vector, embedder.embed(embedder.asked[:2]).mean(axis=0))
+    assert np.linalg.norm(vector) <= 1.0001
+
+
+def test_a_long_text_has_a_vector_for_each_part(store: SqliteStore) -> None:
+    body = "\n".join(f"Line {n} speaks of the harbour." for n in range(200))
+    derive(store, passage("p", body))
+    embedder = BagOfWords()
+    assert embed_waiting(store, embedder) == 1
+    parts = parts_of(body)
+    assert len(parts) > 3 and embedder.asked == parts
+    found = vectors_of(store, embedder.name, body)
+    assert len(found) == len(parts)
+    assert all(np.allclose(v, row) for v, row in zip(found, embedder.embed(parts), strict=True))
+
+
+def test_a_text_without_a_word_is_embedded_too(store: SqliteStore) -> None:
+    bodies = ["", " \n" * PART, "🦜" * 3 * PART, "\x00"]
+    derive(store, *(passage(f"p{n}", body, "digest") for n, body in enumerate(bodies)))
+    embedder = BagOfWords()
+    assert embed_waiting(store, embedder) == len(bodies)
+    assert waiting(store, embedder.name) == 0
+
+
+def test_a_failing_model_loses_nothing_of_what_was_done(store: SqliteStore) -> None:
+    derive(store, *(passage(f"p{n}", f"word number {n}", "digest") for n in range(200)))
+    first = FailsAfter(calls=2)
+    with pytest.raises(ModelError):
+        embed_waiting(store, first)
+    done = store.vector_span(BANK, first.name).total
+    assert done == len(first.asked) > 0
+    assert waiting(store, first.name) == 200 - done
+    second = BagOfWords()
+    assert embed_waiting(store, second) == 200 - done
+    assert not set(first.asked) & set(second.asked)
+
+
+def test_a_new_model_finds_everything_undone(store: SqliteStore) -> None:
+    derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(20)))
+    embed_waiting(store, BagOfWords("old"))
+    assert waiting(store, "new") == 20
+    assert embed_waiting(store, BagOfWords("new", dimension=8)) == 20
+    assert store.vector_models() == [("new", 20), ("old", 20)]
+
+
+def test_words_that_change_are_embedded_anew(store: SqliteStore) -> None:
+    derive(store, passage("p1", "stays"), passage("p2", "changes"))
+    embed_waiting(store, BagOfWords())
+    derive(store, passage("p1", "stays"), passage("p2", "has changed"))
+    embedder = BagOfWords()
+    assert embed_waiting(store, embedder) == 1
+    assert set(embedder.asked) == {"has changed", " has changed"}
+
+
+WORDS = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from(["\n", "\n\n", ". ", "? ", " ", "x" * (PART - 1), "x" * PART, "y" * 3 * PART]),
+)
+
+
+@given(st.lists(WORDS, max_size=40).map("".join))
+def test_parts_are_short_whole_and_never_empty(text: str) -> None:
+    parts = parts_of(text)
+    assert 0 < len(parts) <= PARTS
+    assert all(len(part) <= PART for part in parts)
+    assert all(parts) or not text
+    kept, whole = (re.sub(r"\s+", "", t) for t in ("".join(parts), text))
+    assert whole.startswith(kept)
+    assert kept == whole or len(parts) == PARTS
