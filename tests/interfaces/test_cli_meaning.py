@@ -80,7 +80,7 @@ def test_ingest_keeps_and_tells_what_it_read_if_the_model_cannot_be_used(tmp_pat
 
 def test_recall_answers_by_words_if_the_model_cannot_be_used(home: Path) -> None:
     holdfast(home, "ingest")
-    asked = ("recall", "retry wrapper", "--bank", "all")
+    asked = ("recall", "retry wrapper", "--bank", "all", "--budget", "mid")
     found = read_json(home, *asked)
     assert [a["problem"] for a in found["strategies"] if a["name"] == "semantic"] == [""]
     done = holdfast(home, *asked, env=NOWHERE)
@@ -90,7 +90,8 @@ def test_recall_answers_by_words_if_the_model_cannot_be_used(home: Path) -> None
     missed = holdfast(home, "recall", "zymurgy", "--bank", "all", env=NOWHERE)
     said = " ".join(missed.stdout.split())
     assert missed.returncode == 0 and "semantic failed: /nonexistent is not a folder" in said
-    answer = holdfast(home, "ask", "why did the rows double", "--bank", "all", env=NOWHERE)
+    question = "which mistake made every entry appear twice in the report"
+    answer = holdfast(home, "ask", question, "--bank", "all", env=NOWHERE)
     said = " ".join(answer.stdout.split())
     assert answer.returncode == 0 and "By words alone: /nonexistent is not a folder" in said
 
@@ -105,7 +106,7 @@ def test_a_shipped_model_with_other_bytes_is_not_used(home: Path, tmp_path: Path
         file.seek(-1, os.SEEK_END)
         file.write(bytes([last ^ 1]))
     env = {"PYTHONPATH": str(tmp_path)}
-    done = holdfast(home, "recall", "retry wrapper", "--bank", "all", env=env)
+    done = holdfast(home, "recall", "retry wrapper", "--bank", "all", "--budget", "mid", env=env)
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     assert "semantic failed: " in said and str(model) in said and "retry wrapper" in said

@@ -11,9 +11,10 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.model.query import LAYER_OF, Hit, Layer
 from holdfast.recall.arms import direct, summaries
-from holdfast.recall.engine import read, recall
+from holdfast.recall.engine import recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
+from holdfast.recall.question import read
 from holdfast.recall.race import Arm, Found, race
 from holdfast.recall.semantics import Floats, Parts, Semantics
 from holdfast.store.protocol import Reader
