@@ -98,3 +98,21 @@ def test_a_citation_leads_to_its_page(reversal: Holdfast) -> None:
         assert citation.browse_url.startswith("/sessions/")
         if not citation.uri.startswith("holdfast://digest"):
             assert "#msg-" in citation.browse_url
+
+
+def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_path: Path) -> None:
+    early = Script("dddddddd-0000-4000-8000-000000000001")
+    early.start = datetime(2026, 5, 1, tzinfo=UTC)
+    early.user("Please paint the lighthouse door red")
+    early.assistant("The lighthouse door is red now, with two coats of paint.")
+    late = Script("dddddddd-0000-4000-8000-000000000002")
+    late.start = datetime(2026, 6, 1, tzinfo=UTC)
+    late.user("Please oil the hinges of the lighthouse door")
+    late.assistant("The hinges are oiled. Next step: the lock still needs graphite.")
+    with Holdfast(Settings(home=tmp_path / "h", claude_dir=tmp_path)) as memory:
+        memory.ingest(memory.find([early.write(tmp_path), late.write(tmp_path)]))
+        answer = memory.ask("what was I working on?", bank="all")
+    first, second = answer.answer.split("\n")[:2]
+    assert first.startswith("1 Jun 2026") and "hinges" in first and "graphite" in first
+    assert second.startswith("1 May 2026") and "Paint the lighthouse door red" in second
+    assert not answer.abstained and answer.citations[0].uri.startswith("holdfast://digest/")

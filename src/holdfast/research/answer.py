@@ -56,7 +56,8 @@ def ask(
     if found.abstained:
         return _abstain(question, found, searched, session)
     weight = weigh(reader, bank, read_terms(question).words).by_stem
-    chosen = _choose(reader, found.hits, weight)
+    told = _of_a_time(found.hits)
+    chosen = told or _choose(reader, found.hits, weight)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
     )
@@ -64,7 +65,7 @@ def ask(
     return Answer(
         question=question,
         answer="\n".join(_line(item, number) for number, item in enumerate(chosen, start=1)),
-        confidence=_confidence(reader, found.hits),
+        confidence=Confidence.MEDIUM if told else _confidence(reader, found.hits),
         abstained=False,
         source=layers_used.pop().value if len(layers_used) == 1 else "combined",
         citations=citations,
@@ -98,6 +99,32 @@ def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...], sessio
         caveats=caveats,
         session_id=session,
     )
+
+
+def _of_a_time(hits: Sequence[Hit]) -> list[_Evidence]:
+    """Digests that were found by their time, for a question about the latest work or a day: what
+    was asked, what came of it and what is left, not which words it shares with the question."""
+    named = [hit for hit in hits if hit.kind == "digest" and "recent" in hit.why]
+    named = named or [hit for hit in hits if hit.kind == "digest" and _by_time(hit)]
+    return [_Evidence(hit, _gist(hit.text), 0.0, hit.score) for hit in named[:MOST_CITATIONS]]
+
+
+def _by_time(hit: Hit) -> bool:
+    """Whether nothing but its time speaks for a hit."""
+    by_words = {"direct_fts", "summaries", "semantic"}
+    return bool({"temporal", "recent_sessions"} & hit.why.keys()) and not by_words & hit.why.keys()
+
+
+def _gist(digest: str) -> str:
+    """The request of a digest, what came of it, and what is next."""
+    parts = digest.split("\n\n")
+    request = parts[0].removeprefix("Request: ")
+    title = request.partition(" (and ")[0]
+    done = next((part for part in parts if part.startswith("Completed: ")), "")
+    came = done.removeprefix("Completed: ").removeprefix(title).lstrip(": ")
+    left = next((part for part in parts if part.startswith("Next: ")), "")
+    shown = [cut(request, 120), cut(came, 150), cut(left, 150)]
+    return ". ".join(part.rstrip(".") for part in shown if part) + "."
 
 
 def _choose(reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:
