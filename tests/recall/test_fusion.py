@@ -10,7 +10,7 @@ from holdfast.model.query import Passage
 from holdfast.recall.candidates import Candidate, Find, Key, Pool
 from holdfast.recall.fusion import (
     HIGHEST,
-    WEIGHTS,
+    LOOSE,
     WORDS_ONLY,
     admit,
     by_places,
@@ -18,6 +18,7 @@ from holdfast.recall.fusion import (
     kinds_of_evidence,
     smooth,
     support,
+    weights_for,
 )
 
 ARMS = ("direct_fts", "expanded_fts", "summaries", "semantic")
@@ -47,7 +48,7 @@ def admitted(finds: Finds) -> Pool:
 
 def scored(finds: Finds) -> Pool:
     pool = admitted(finds)
-    by_scores(pool, WEIGHTS)
+    by_scores(pool, LOOSE)
     return pool
 
 
@@ -61,7 +62,7 @@ def order_of(pool: Pool) -> list[tuple[Key, float]]:
     return [(candidate.key, candidate.score) for candidate in pool.ranked()]
 
 
-@pytest.mark.parametrize("weights", [WEIGHTS, WORDS_ONLY])
+@pytest.mark.parametrize("weights", [LOOSE, WORDS_ONLY])
 def test_all_the_evidence_together_is_one(weights: dict[str, float]) -> None:
     assert sum(weights.values()) == pytest.approx(1.0)
 
@@ -109,7 +110,7 @@ def test_scores_lie_between_nothing_and_all(finds: Finds, lowest: float, highest
     for arm, found in finds.items():
         admit(pool, arm, found, lowest, highest)
     assert all(0 <= value <= 1 for c in pool for value in c.scores.values())
-    by_scores(pool, WEIGHTS)
+    by_scores(pool, LOOSE)
     assert all(0 <= c.score <= 1 + 1e-9 for c in pool)
     by_places(list(pool))
     assert all(0 < c.score <= 1 + 1e-9 for c in pool)
@@ -155,7 +156,14 @@ def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:
     smooth(pool)
     score = {c.passage.id: c.score for c in pool}
     assert score["s5"] > score["t5"]
-    assert score["s4"] == pytest.approx(0.35 * (1 + 0.15 * 0.5))
+    assert score["s4"] == pytest.approx(LOOSE["words"] * (1 + 0.15 * 0.5))
     support(pool)
     gained = {c.passage.id: c.notes["session"] for c in pool}
     assert gained["s4"] == gained["s5"] > gained["t5"] == 0
+
+
+def test_words_are_trusted_more_the_more_of_the_question_they_cover() -> None:
+    shares = [weights_for(covered)["words"] for covered in (0.0, 0.8, 0.9, 1.0)]
+    assert shares == sorted(shares) and shares[0] == shares[1] < shares[2] < shares[3]
+    for covered in (0.0, 0.85, 1.0):
+        assert sum(weights_for(covered).values()) == pytest.approx(1.0)

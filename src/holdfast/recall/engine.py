@@ -17,19 +17,19 @@ from holdfast.recall.candidates import Candidate, Pool, key_of
 from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.fusion import (
     HIGHEST,
-    WEIGHTS,
     WORDS_ONLY,
     admit,
     by_places,
     by_scores,
     smooth,
     support,
+    weights_for,
 )
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.question import Query, read
-from holdfast.recall.race import Arm, Finish, race
-from holdfast.recall.relevance import clears, judge, worth_showing
+from holdfast.recall.race import Arm, Finish, Found, race
+from holdfast.recall.relevance import clears, coverage, judge, worth_showing
 from holdfast.store.protocol import Store
 
 MISSES = 3
@@ -44,6 +44,7 @@ _SHORT = 400
 _RERANK_SHARE = 0.7
 # Reading a text for coverage takes as long as finding it: only what may be shown is read.
 _JUDGED = 30
+_LOOKED_AT = 5
 _SAME_MEASURE = ("direct_fts", "summaries", "temporal")
 
 
@@ -125,19 +126,26 @@ def rank(
             _meet_neighbours(store, pool, plan)
             _score(pool, plan, WORDS_ONLY)
     else:
+        weights = weights_for(_best_coverage(query, finishes[0].found))
         _fill_meaning(store, query, pool, meaning, near)
-        _score(pool, plan, WEIGHTS)
+        _score(pool, plan, weights)
         _meet_neighbours(store, pool, plan)
         _fill_meaning(store, query, pool, meaning, near)
-        _score(pool, plan, WEIGHTS)
+        _score(pool, plan, weights)
         _look_closely(query, pool, plan, meaning)
-        _score(pool, plan, WEIGHTS)
+        _score(pool, plan, weights)
     for candidate in pool:
         order.weigh_in(candidate, query.text, query.when, query.recent)
     strategies = [finish.strategy for finish in finishes]
     if meaning is not None and meaning.has_reranker:
         strategies.append(_rerank(query, pool, plan, meaning))
     return Ranking(query, _settle(pool, query, plan), tuple(strategies))
+
+
+def _best_coverage(query: Query, found: Found) -> float:
+    """How much of the question the best finds by words hold."""
+    best = [find.passage for find in found.finds[:_LOOKED_AT]]
+    return max((coverage(query.weight, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
 def _gather(finishes: Sequence[Finish], plan: Plan) -> Pool:

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.recall.candidates import Candidate, Find, Key, Pool, key_of
 
-# What each kind of evidence counts. Words, what words mean, and what words mean one by one: no
-# set of questions is served best by these, and every set is served well.
-WEIGHTS: Mapping[str, float] = {"words": 0.35, "soft": 0.30, "meaning": 0.35}
+# What each kind of evidence counts: words, what words mean one by one, and what the whole means.
+# Where a passage holds nearly every word of the question, words are to be trusted more: names of
+# code are exact. No set of questions is served best by these, and every set is served well.
+LOOSE: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
+EXACT: Mapping[str, float] = {"words": 0.40, "soft": 0.30, "meaning": 0.30}
 # Words alone, where no model looks.
 WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
 RRF_K = 60
@@ -23,6 +25,12 @@ SUPPORTERS = 5
 # What a candidate can come to: all the evidence, two good neighbours and a session full of it.
 HIGHEST = 1 + 2 * NEIGHBOUR + SUPPORT
 _EXPANDED = 0.8
+
+
+def weights_for(covered: float) -> Mapping[str, float]:
+    """The weights for a question of which the best find by words covers so much."""
+    exact = min(1.0, max(0.0, (covered - 0.8) / 0.2))
+    return {kind: LOOSE[kind] + exact * (EXACT[kind] - LOOSE[kind]) for kind in LOOSE}
 
 
 def admit(
