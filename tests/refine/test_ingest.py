@@ -96,6 +96,25 @@ def test_an_exchange_too_large_to_hold_is_still_made(
     assert all(len(turn.text) > 1000 for turn in turns[1:]), "what is kept is whole"
 
 
+def test_a_title_after_lines_that_gave_nothing_is_kept_the_same_however_it_was_read(
+    tmp_path: Path,
+) -> None:
+    script = Script()
+    script.result("toolu_unheard_of", "an answer to nobody")
+    script.lines.append({"type": "ai-title", "aiTitle": "Tides", "sessionId": script.session})
+    kept: list[object] = []
+    for name, cuts in (("whole", [2]), ("split", [1, 2])):
+        home = tmp_path / name
+        with open_at(home) as memory:
+            for cut in cuts:
+                part = Script()
+                part.lines += script.lines[:cut]
+                memory.ingest(memory.find([part.write(home)]))
+            found = memory.reader.sessions(None)
+            kept.append([(s.id, s.title, s.cwd, s.branch, s.version) for s in found])
+    assert kept[0] == kept[1] and kept[0]
+
+
 def test_the_same_line_in_a_forked_file_counts_once(tmp_path: Path) -> None:
     original = bug_hunt()
     fork = Script("99999999-0000-4000-8000-000000000009")

@@ -16,6 +16,7 @@ from holdfast.model.records import Origin, Session, ToolCall, Turn
 from holdfast.refine.plan import Job
 from holdfast.refine.turns import Refined, RefinedResult, RefinedTurn
 from holdfast.sources.claude_code.records import READER_VERSION
+from holdfast.sources.draft import DraftSession
 from holdfast.store.protocol import SourceChange, Writer
 
 
@@ -162,6 +163,10 @@ def _sessions(page: _Page, refined: Refined) -> list[Session]:
     for id, draft in refined.sessions.items():
         if id not in times and not draft.title:
             continue  # all of it was in another file: a fork that has not gone its own way yet
+        if id not in times:
+            # Only its title is kept: lines of which nothing came tell nothing of it either, or
+            # it would matter whether the title was read together with them.
+            draft = DraftSession(draft.id, draft.host, title=draft.title)
         known = sorted(filter(None, times.get(id, ())))
         session = Session(
             bank=page.bank,
