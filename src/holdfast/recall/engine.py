@@ -39,6 +39,8 @@ _NEIGHBOURS_OF = 40
 _PART = 1200
 _PARTS = 4
 _CONTEXT = 300
+# The cross-encoder takes as long as its texts are long: the start of one is judged.
+_RERANKED = 800
 _SHORT = 400
 # What the cross-encoder says against what all else says.
 _RERANK_SHARE = 0.7
@@ -272,7 +274,7 @@ def _rerank(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
     """Let the cross-encoder judge the best; past its deadline the order stands as it is."""
     started = monotonic()
     best = pool.ranked()[: plan.means.rerank]
-    texts = [_in_context(candidate)[0] for candidate in best]
+    texts = [_in_context(candidate)[0][:_RERANKED] for candidate in best]
     try:
         values = meaning.rerank(query.text, texts, started + RERANK_S[plan.budget])
     except HoldfastError as error:
