@@ -29,6 +29,8 @@ _NO_RUNS = Runs("", False)
 
 def long_runs(text: str) -> Runs:
     """Find the long runs of a text; most texts have none."""
+    if len(text) < _RUN:
+        return _NO_RUNS
     data = text.encode("ascii", "replace")
     # Laid out as "a" for every character of a run, the text is searched at memory speed.
     laid_out = data.translate(_IS_RUN)

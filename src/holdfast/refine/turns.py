@@ -288,7 +288,9 @@ def _redact_turn(
     tool = turn.tool
     if tool is None:
         text = _redact_text(turn.text, redactor, taken)
-        return Skip.PRIVATE if _ONLY_PRIVATE.match(text) else (text, None)
+        if "[redacted:private]" in text[:200] and _ONLY_PRIVATE.match(text):
+            return Skip.PRIVATE
+        return text, None
     if (rules.tools or rules.paths) and rules.excludes(tool, root):
         return Skip.EXCLUDED
     before = f"{tool.target}\n{tool.action}"
