@@ -258,6 +258,21 @@ def test_a_search_that_does_not_end_is_broken_off(store: SqliteStore) -> None:
     assert ended.wait(30)
 
 
+def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
+    def endless(reader: Reader) -> Found:
+        assert isinstance(reader, SqliteStore)
+        reader._all(ENDLESS)  # pyright: ignore[reportPrivateUsage]
+        return Found(())
+
+    def quick(reader: Reader) -> Found:
+        return Found(())
+
+    for arms in ([Arm("endless", endless)], [Arm("endless", endless), Arm("quick", quick)]):
+        slow, *others = race(store, arms, 0.2)
+        assert slow.strategy.timed_out and not any(other.failed for other in others)
+    assert store.banks(), "the store can be asked again"
+
+
 class _Forgetful:
     """Has a name, and no vector for anything."""
 

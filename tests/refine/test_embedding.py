@@ -16,7 +16,7 @@ from holdfast.inference.embedder import Vectors
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
-from holdfast.refine.embedding import EAGER, PART, PARTS, embed_waiting, parts_of, waiting
+from holdfast.refine.embedding import EAGER, PART, PARTS, embed_waiting, parts_of
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.embedders import BagOfWords
 from holdfast.testing.store_samples import BANK, NOON, OTHER, SESSION, a_commit, a_session
@@ -65,9 +65,9 @@ def test_everything_that_waits_gets_its_vector(store: SqliteStore) -> None:
     derive(store, passage("o", "of the other bank", bank=OTHER), bank=OTHER)
     embedder = BagOfWords()
     told: list[int] = []
-    assert waiting(store, embedder.name) == 151
+    assert store.count_unembedded(embedder.name) == 151
     assert embed_waiting(store, embedder, tick=told.append) == 151
-    assert waiting(store, embedder.name) == 0
+    assert store.count_unembedded(embedder.name) == 0
     assert told == sorted(told) and told[-1] == 151
     assert store.vector_span(BANK, embedder.name).total == 150
     assert store.vector_span(OTHER, embedder.name).total == 1
@@ -87,9 +87,9 @@ def test_it_stops_when_its_time_is_up_and_goes_on_later(store: SqliteStore) -> N
     embedder = BagOfWords()
     assert embed_waiting(store, embedder, seconds=-1) == 0 and embedder.asked == []
     done = embed_waiting(store, embedder, seconds=0)
-    assert done < 200 and waiting(store, embedder.name) == 200 - done
+    assert done < 200 and store.count_unembedded(embedder.name) == 200 - done
     assert embed_waiting(store, embedder) == 200 - done
-    assert waiting(store, embedder.name) == 0
+    assert store.count_unembedded(embedder.name) == 0
     assert max(Counter(embedder.asked).values()) == 1
 
 
@@ -103,7 +103,10 @@ def test_kinds_come_in_the_order_asked_for(store: SqliteStore) -> None:
     embedder = BagOfWords()
     assert embed_waiting(store, embedder, EAGER) == 3
     assert embedder.asked == ["digest words", "exchange words", "commit words"]
-    assert (waiting(store, embedder.name), waiting(store, embedder.name, EAGER)) == (1, 0)
+    assert (
+        store.count_unembedded(embedder.name),
+        store.count_unembedded(embedder.name, EAGER),
+    ) == (1, 0)
 
 
 @pytest.mark.parametrize("count", [2, 1000])
@@ -146,7 +149,7 @@ def test_a_text_without_a_word_is_embedded_too(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", body, "digest") for n, body in enumerate(bodies)))
     embedder = BagOfWords()
     assert embed_waiting(store, embedder) == len(bodies)
-    assert waiting(store, embedder.name) == 0
+    assert store.count_unembedded(embedder.name) == 0
 
 
 def test_a_failing_model_loses_nothing_of_what_was_done(store: SqliteStore) -> None:
@@ -156,7 +159,7 @@ def test_a_failing_model_loses_nothing_of_what_was_done(store: SqliteStore) -> N
         embed_waiting(store, first)
     done = store.vector_span(BANK, first.name).total
     assert done == len(first.asked) > 0
-    assert waiting(store, first.name) == 200 - done
+    assert store.count_unembedded(first.name) == 200 - done
     second = BagOfWords()
     assert embed_waiting(store, second) == 200 - done
     assert not set(first.asked) & set(second.asked)
@@ -165,7 +168,7 @@ def test_a_failing_model_loses_nothing_of_what_was_done(store: SqliteStore) -> N
 def test_a_new_model_finds_everything_undone(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(20)))
     embed_waiting(store, BagOfWords("old"))
-    assert waiting(store, "new") == 20
+    assert store.count_unembedded("new") == 20
     assert embed_waiting(store, BagOfWords("new", dimension=8)) == 20
     assert store.vector_models() == [("new", 20), ("old", 20)]
 

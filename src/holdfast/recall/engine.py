@@ -76,7 +76,7 @@ class Ranking(NamedTuple):
     def _answers(self, candidate: Candidate) -> bool:
         """A question about a time is answered from that time, whatever words it was put in."""
         query = self.query
-        if query.when is not None and query.when.only:
+        if query.when is not None and query.only_time:
             in_time = query.when.holds(candidate.passage.time)
             return "temporal" in candidate.ranks or (in_time and worth_showing(candidate))
         return (query.recent and "recent" in candidate.ranks) or worth_showing(candidate)

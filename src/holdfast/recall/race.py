@@ -48,15 +48,14 @@ _NOTHING = Found(())
 
 
 def race(store: Store, arms: Sequence[Arm], limit_s: float = LIMIT_S) -> list[Finish]:
-    """Run the arms at once and wait for each up to the limit. One arm, or a store that cannot
-    be opened twice, needs no threads."""
-    if len(arms) < 2:
-        return [_run(arm, store) for arm in arms]
+    """Run the arms at once and wait for each up to the limit. The first runs here, on the store
+    itself, and is broken off when its time is up."""
     lanes = [_Lane(arm, store) for arm in arms]
+    started = perf_counter()
     for lane in lanes[1:]:
         lane.start()
-    lanes[0].run_here(store)
-    started = perf_counter()
+    for lane in lanes[:1]:
+        lane.run_here(limit_s)
     return [lane.finish(max(0.0, limit_s - (perf_counter() - started))) for lane in lanes]
 
 
@@ -72,8 +71,18 @@ class _Lane:
     def start(self) -> None:
         self._thread.start()
 
-    def run_here(self, store: Store) -> None:
-        self._finish = _run(self._arm, store)
+    def run_here(self, limit_s: float) -> None:
+        alarm = threading.Timer(limit_s, self._store.interrupt)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            finish = _run(self._arm, self._store)
+        finally:
+            alarm.cancel()
+        if finish.failed and finish.strategy.ms >= limit_s * 1000:
+            late = finish.strategy._replace(timed_out=True, problem="")
+            finish = finish._replace(strategy=late)
+        self._finish = finish
 
     def _go(self) -> None:
         try:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.inference.embedder import Embedder
 from holdfast.model.query import Passage
-from holdfast.store.protocol import Reader, Writer
+from holdfast.store.protocol import Writer
 
 # What is short and says most comes first.
 EAGER = ("digest", "exchange", "commit")
@@ -32,11 +32,6 @@ class _Unit(NamedTuple):
     hash: str
     part: int
     texts: tuple[str, ...]
-
-
-def waiting(reader: Reader, model: str, kinds: Sequence[str] = (*EAGER, *LATER)) -> int:
-    """How many passages wait for a vector."""
-    return reader.count_unembedded(model, kinds)
 
 
 def embed_waiting(
