@@ -1,0 +1,84 @@
+"""Where things lie in the home that hooks, workers and servers share.
+
+The shell script and the script that answers hooks know the same names; a test holds them
+to it. A name that starts with another `VERSION` belongs to another version of the program and
+is left alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+VERSION = 1
+# What an event is called that our own hook leaves behind when it put something into a session.
+INJECTED = "HoldfastInjected"
+
+
+class Places(NamedTuple):
+    """The paths below one home."""
+
+    home: Path
+
+    @property
+    def hooks(self) -> Path:
+        """The scripts that the agent runs, and what they must know."""
+        return self.home / "hooks"
+
+    @property
+    def interpreter(self) -> Path:
+        """Line 1 the interpreter that can import this program, line 2 its flags."""
+        return self.hooks / "python"
+
+    @property
+    def inbox_line(self) -> Path:
+        """Names the folder of raw events."""
+        return self.hooks / "inbox"
+
+    @property
+    def names_only(self) -> Path:
+        """Is there where events must not carry words, for want of a folder in memory."""
+        return self.hooks / "names-only"
+
+    @property
+    def pid(self) -> Path:
+        """The worker's process, for a shell to look at."""
+        return self.hooks / "worker.pid"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the worker for as long as it lives."""
+        return self.home / "worker.lock"
+
+    @property
+    def log(self) -> Path:
+        """What the worker could tell nobody else."""
+        return self.home / "worker.log"
+
+    @property
+    def journals(self) -> Path:
+        """Redacted events, one file a session."""
+        return self.home / "events"
+
+    @property
+    def marks(self) -> Path:
+        """What was already done for a session."""
+        return self.home / "marks"
+
+    @property
+    def briefs(self) -> Path:
+        """What hooks only have to read."""
+        return self.home / "briefs"
+
+    def inbox(self) -> Path | None:
+        """The folder of raw events; None where hooks were never set up."""
+        try:
+            named = self.inbox_line.read_text("utf-8").strip()
+        except OSError:
+            return None
+        return Path(named) if named else None
+
+    def socket(self) -> Path | None:
+        """Where a running server can be asked."""
+        inbox = self.inbox()
+        return inbox / "ask.sock" if inbox else None
