@@ -19,12 +19,27 @@ from holdfast.errors import SettingsError
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
-    "": ("bank", "banks", "redact", "exclude", "embed", "rerank"),
+    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
     "rerank": ("model",),
+    "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What is put into a session: at its start, at its first prompt, before an edit and after an
+    error; how long the first of these may be, how much recent work it lists, and whether
+    subagents get it too."""
+
+    session: bool = True
+    goal: bool = True
+    triggers: bool = True
+    tokens: int = 2000
+    exchanges: int = 12
+    subagents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +60,7 @@ class Settings:
     embed_api_key_env: str = ""
     embed_api_key: str = field(default="", repr=False)
     rerank_model: str = ""
+    brief: Brief = field(default_factory=Brief)
 
     @property
     def database(self) -> Path:
@@ -79,6 +95,19 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         embed_api_key_env=api_key_env,
         embed_api_key=env.get(api_key_env, "") if api_key_env else "",
         rerank_model=env.get("HOLDFAST_RERANKER") or rerank.text("model"),
+        brief=_brief(file.table("brief")),
+    )
+
+
+def _brief(table: _Table) -> Brief:
+    usual = Brief()
+    return Brief(
+        session=table.flag("session", usual.session),
+        goal=table.flag("goal", usual.goal),
+        triggers=table.flag("triggers", usual.triggers),
+        tokens=table.number("tokens", usual.tokens),
+        exchanges=table.number("exchanges", usual.exchanges),
+        subagents=table.flag("subagents", usual.subagents),
     )
 
 
@@ -142,6 +171,18 @@ class _Table:
         value: object = self._values.get(key, "")
         if not isinstance(value, str):
             raise self._wrong(key, "a string")
+        return value
+
+    def flag(self, key: str, usual: bool) -> bool:
+        value: object = self._values.get(key, usual)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
+
+    def number(self, key: str, usual: int) -> int:
+        value: object = self._values.get(key, usual)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self._wrong(key, "a whole number, zero or more")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:

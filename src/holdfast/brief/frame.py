@@ -1,0 +1,79 @@
+"""The frame around everything that is injected.
+
+Stored text is data. Whatever it holds, it stays one line inside the frame: it cannot end the
+frame, imitate the host's own tags, hide characters, or start a line of its own. What is inside
+is never read in again, because the frame is a tag that ingest strips.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.language import plain, squeeze
+from holdfast.model.ids import content_id
+from holdfast.model.trust import Trust
+from holdfast.sources.claude_code.prompts import OWN_TAG
+
+# A hook's output over 10,000 characters is replaced by a stub; the frame and JSON take some.
+MOST_CHARACTERS = 9_500
+_CHARACTERS_A_TOKEN = 4
+# Characters that are not seen, or that turn the reading direction.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]|[\ud800-\udfff]"
+)
+_OPENS_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_OWN = re.compile(rf"</?\s*{OWN_TAG}\b[^>]*>?", re.IGNORECASE)
+
+
+class Brief(NamedTuple):
+    """What is put into a session; `text` is "" where there is nothing to say. `records` are the
+    URIs it speaks of."""
+
+    id: str = ""
+    text: str = ""
+    records: tuple[str, ...] = ()
+
+
+NOTHING = Brief()
+
+
+def tame(text: str) -> str:
+    """Stored text as one harmless line."""
+    text = _OWN.sub(" ", _UNSEEN.sub(" ", plain(text)))
+    return _OPENS_TAG.sub("‹", squeeze(text))
+
+
+def quote(text: str) -> str:
+    """Somebody's own words, in marks that they cannot end."""
+    return f"“{tame(text).replace('“', '‘').replace('”', '’')}”"
+
+
+def mark(trust: Trust) -> str:
+    """What must be said of the origin of a text, in front of it."""
+    return "[contains text from outside the project] " if trust is Trust.EXTERNAL else ""
+
+
+def moment(time: str) -> str:
+    """A day and minute; all times of records are in UTC."""
+    return f"{time[:10]} {time[11:16]}".strip() or "undated"
+
+
+def day(time: str) -> str:
+    """A day."""
+    return time[:10] or "undated"
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text takes in a prompt."""
+    return len(text) // _CHARACTERS_A_TOKEN + 1
+
+
+def enframe(kind: str, lines: Sequence[str], records: Sequence[str]) -> Brief:
+    """Lines as a brief; its id is a hash of them, so the same words have the same id."""
+    inner = "\n".join(lines)
+    id = f"{kind}-{content_id(kind, inner)[:12]}"
+    text = f'<{OWN_TAG} id="{id}">\n{inner}\n</{OWN_TAG}>'
+    return Brief(id, text, tuple(dict.fromkeys(records)))

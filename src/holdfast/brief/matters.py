@@ -1,0 +1,215 @@
+"""A matter: one exchange or one commit, with what was settled in it, by whom and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from holdfast.brief.rulings import ENOUGH, find_rulings
+from holdfast.language import STOPWORDS, stem, words
+from holdfast.model.query import Passage
+from holdfast.model.records import Exchange, Role, Turn
+from holdfast.model.team import Commit
+from holdfast.model.trust import Status, Trust
+from holdfast.model.uris import uri
+from holdfast.store.protocol import Reader
+
+# A stretch of work may hold thousands of turns; what was settled stands at its ends.
+_TURNS = 60
+_SAME_WORDS = 0.25
+_SAME_FILES_WORDS = 0.15
+_GONE = (Status.SUPERSEDED, Status.RETRACTED)
+
+
+class Saying(NamedTuple):
+    """A sentence that settles something, who said it, and the record it stands in."""
+
+    sentence: str
+    who: str
+    time: str
+    uri: str
+    strength: float
+    rejects: bool
+    place: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Matter:
+    """One piece of work or one commit."""
+
+    uri: str
+    kind: str
+    id: str
+    time: str
+    type: str
+    title: str
+    summary: str
+    trust: Trust
+    session: str
+    changed: frozenset[str]
+    files: frozenset[str]
+    keywords: frozenset[str]
+    sayings: tuple[Saying, ...]
+
+    @cached_property
+    def strength(self) -> float:
+        """That of its strongest saying."""
+        return max((saying.strength for saying in self.sayings), default=0.0)
+
+    @property
+    def settles(self) -> bool:
+        """Whether anything was settled in it."""
+        return self.strength >= ENOUGH
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The stems of what it says, to tell whether two speak of the same."""
+        said = " ".join((self.title, *(s.sentence for s in self.sayings if s.strength >= ENOUGH)))
+        return frozenset(stem(word) for word in words(said) if word not in STOPWORDS)
+
+
+class Matters:
+    """Makes matters out of records, each once."""
+
+    def __init__(self, reader: Reader, bank: str) -> None:
+        self._reader = reader
+        self._bank = bank
+        self._made: dict[str, Matter] = {}
+        self._exchanges: dict[str, list[Exchange]] = {}
+
+    def of(self, record: Exchange | Commit) -> Matter:
+        """The matter that a record is."""
+        known = self._made.get(record.id)
+        if known is None:
+            made = self._of_exchange(record) if isinstance(record, Exchange) else _commit(record)
+            known = self._made[record.id] = made
+        return known
+
+    def of_passage(self, passage: Passage) -> Matter | None:
+        """The matter that a passage belongs to; a digest belongs to none."""
+        if passage.kind in ("exchange", "commit"):
+            found = self._reader.find(self._bank, passage.kind, passage.id, limit=1)
+            record = found[0] if found else None
+        elif passage.kind == "turn":
+            record = self._around(passage.session, passage.seq)
+        else:
+            record = None
+        return self.of(record) if isinstance(record, Exchange | Commit) else None
+
+    def _around(self, session: str, seq: int) -> Exchange | None:
+        if session not in self._exchanges:
+            self._exchanges[session] = self._reader.exchanges(self._bank, session)
+        inside = (x for x in self._exchanges[session] if x.first_seq <= seq <= x.last_seq)
+        return next(inside, None)
+
+    def _of_exchange(self, x: Exchange) -> Matter:
+        return Matter(
+            uri("exchange", x.id),
+            "exchange",
+            x.id,
+            x.started,
+            x.type.value,
+            x.title,
+            x.summary,
+            x.trust,
+            x.session,
+            frozenset(map(path_of, x.files_modified)),
+            frozenset(map(path_of, (*x.files_modified, *x.files_read))),
+            frozenset(map(str.lower, x.keywords)),
+            () if x.status in _GONE else tuple(self._sayings(x)),
+        )
+
+    def _sayings(self, x: Exchange) -> Iterable[Saying]:
+        session = self._reader.session(self._bank, x.session)
+        of_agents = session is not None and bool(session.parent)
+        last = min(x.last_seq, x.first_seq + 100_000)
+        turns = self._reader.turns(self._bank, x.session, x.first_seq, last)
+        said = [turn for turn in turns if turn.tool is None and turn.text]
+        for turn in [*said[:_TURNS], *said[_TURNS:][-_TURNS:]]:
+            by_person = turn.role is Role.USER and not turn.speaker and not of_agents
+            for ruling in find_rulings(turn.text, by_person):
+                yield Saying(
+                    ruling.sentence,
+                    _speaker(turn, of_agents),
+                    turn.time,
+                    uri("turn", turn.id),
+                    ruling.strength,
+                    ruling.rejects,
+                    (turn.seq, ruling.place),
+                )
+
+
+def _speaker(turn: Turn, of_agents: bool) -> str:
+    if turn.speaker:
+        return turn.speaker
+    return "an agent" if of_agents and turn.role is Role.USER else turn.role.value
+
+
+def _commit(c: Commit) -> Matter:
+    name = uri("commit", c.id)
+    # The subject may settle something; what follows it tells why.
+    message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
+    found = find_rulings(message, by_person=True)
+    files = frozenset(map(path_of, c.files))
+    return Matter(
+        name,
+        "commit",
+        c.id,
+        c.time,
+        "commit",
+        c.subject,
+        "",
+        c.trust,
+        "",
+        files,
+        files,
+        frozenset(),
+        tuple(
+            Saying(r.sentence, c.author, c.time, name, r.strength, r.rejects, (0, r.place))
+            for r in found
+        ),
+    )
+
+
+def path_of(file: str) -> str:
+    """One spelling for every family of paths."""
+    return file.replace("\\", "/").removeprefix("./")
+
+
+def same_matter(one: Matter, other: Matter) -> bool:
+    """Whether two matters settle the same thing, so that the later stands for both."""
+    needed = _SAME_FILES_WORDS if one.changed & other.changed else _SAME_WORDS
+    fewest = min(len(one.roots), len(other.roots))
+    return bool(fewest) and len(one.roots & other.roots) >= max(3, needed * fewest)
+
+
+def latest_versions(matters: Sequence[Matter]) -> list[tuple[Matter, Matter | None]]:
+    """The matters in their order without those that a later one amends; each with the one
+    that it amends, the latest of these."""
+    kept: list[tuple[Matter, Matter | None]] = []
+    for matter in matters:
+        same = [other for other in matters if other is not matter and same_matter(matter, other)]
+        if any((other.time, other.id) > (matter.time, matter.id) for other in same):
+            continue
+        amended = max(same, key=lambda other: (other.time, other.id), default=None)
+        kept.append((matter, amended))
+    return kept
+
+
+def telling(matter: Matter, most: int = 3, characters: int = 620) -> list[Saying]:
+    """The sayings to quote: the strongest, then one that rejects something, then the next; in
+    the order they were said, none cut."""
+    ranked = sorted(matter.sayings, key=lambda s: (-s.strength, s.place))
+    ranked.sort(key=lambda s: s.strength < ENOUGH and not s.rejects)
+    chosen: list[Saying] = []
+    spent = 0
+    first_rejecting = [s for s in ranked if s.rejects][:1]
+    for saying in dict.fromkeys([*ranked[:1], *first_rejecting, *ranked[1:]]):
+        fits = spent + len(saying.sentence) <= characters or not chosen
+        worth = saying.strength >= ENOUGH or saying.rejects
+        if len(chosen) < most and fits and worth:
+            chosen.append(saying)
+            spent += len(saying.sentence)
+    return sorted(chosen, key=lambda s: s.place)

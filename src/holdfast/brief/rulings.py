@@ -1,0 +1,88 @@
+"""Sentences that settle something: a decision, a rule, a rejection; and how much they do.
+
+A word like "instead of" stands in every second reply, so no single hint is enough: what was
+settled in so many words counts, and a person's words or a commit's count more than an agent's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from holdfast.language import is_chatter, sentences
+
+# What a sentence must reach to count as a ruling.
+ENOUGH = 1.0
+_LONGEST = 420
+_READ = 6000
+# A longer message of a person is pasted: a plan, a log, orders for an agent.
+_TYPED = 3000
+
+_SETTLES = re.compile(
+    r"\b(?:we(?:['’]ve| have)? (?:decided?|agreed|settled|chose|go with|stick with|stay with)|"
+    r"we(?:['’]ll| will| are going to| should) (?:always|never|not|go with|stick with|stay with|"
+    r"keep)|decision\s*:|(?:was |is |been |has |legal |team )?decided (?:to|on|that|against|by)|"
+    r"settled (?:on|that|for)|agreed(?:,| to| on| that|:)|from now on|going forward|"
+    r"let['’]?s (?:go with|keep|stick with|drop|not)|by design|on purpose|deliberate(?:ly)?|"
+    r"intentional(?:ly)?|the (?:rule|policy) (?:is|was)|(?:rule|policy)\s*:|for good|"
+    r"non-negotiable|that way|no exceptions?|reject(?:ed|s)?|ruled out|supersed\w+|"
+    r"tried and (?:reverted|dropped)|stays? (?:at|as|the same))\b",
+    re.IGNORECASE,
+)
+_BINDS = re.compile(
+    r"\b(?:always|never|must(?:n['’]t| not)?|do not|don['’]t|may not|has to|have to stay|"
+    r"remember(?: that| to)?|no longer|only (?:for|when|at|by|if|ever)|refuse[sd]?|"
+    r"instead of|rather than)\b",
+    re.IGNORECASE,
+)
+_REJECTS = re.compile(
+    r"\b(?:reject\w*|ruled? out|(?:is|are|was) out\b|against|not an option|never|must(?:n['’]t| "
+    r"not)|do not|don['’]t|won['’]t|revert\w*|rolled back|(?:was|were|is) wrong|abandon\w*|"
+    r"instead of|rather than|no longer|tried)\b|^no\b(?! (?:problem|worries|idea|change))",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|otherwise|due to|which is why|the reason)\b|: ", re.IGNORECASE
+)
+_REPORT = re.compile(
+    r"^(?:updated|replaced|changed|removed|added|renamed|fixed|switched|moved|created|implemented|"
+    r"refactored|verified|confirmed|tests?\b|all \d+|✅|task\b)",
+    re.IGNORECASE,
+)
+
+
+class Ruling(NamedTuple):
+    """A sentence that settles something. `place` is where in its text it stands."""
+
+    sentence: str
+    strength: float
+    rejects: bool
+    place: int
+
+
+def find_rulings(text: str, by_person: bool) -> list[Ruling]:
+    """The sentences of a text that settle something, or come near to it, in their order."""
+    typed = by_person and len(text) <= _TYPED
+    found: list[Ruling] = []
+    for place, sentence in enumerate(sentences(text[:_READ])):
+        strength = _strength(sentence, typed)
+        if strength:
+            found.append(Ruling(sentence, strength, bool(_REJECTS.search(sentence)), place))
+    return found
+
+
+def _strength(sentence: str, by_person: bool) -> float:
+    """0 for what settles nothing; a question or a report of work never does."""
+    if not 12 <= len(sentence) <= _LONGEST or sentence.rstrip().endswith(("?", ":")):
+        return 0.0
+    if not by_person and (is_chatter(sentence) or _REPORT.match(sentence)):
+        return 0.0
+    hints = (
+        (1.0, _SETTLES.search(sentence)),
+        (0.6, _BINDS.search(sentence)),
+        (0.4, _REJECTS.search(sentence)),
+    )
+    strength = sum(points for points, found in hints if found)
+    if not strength:
+        return 0.0
+    return strength + (0.5 if by_person else 0.0) + (0.2 if _REASON.search(sentence) else 0.0)
