@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,8 +16,10 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
-# A stretch of work may hold thousands of turns; what was settled stands at its ends.
-_TURNS = 60
+# An exchange of so many turns is talk, and read whole; of a longer one its ends, and the turns
+# that a search found in it.
+_TALK = 16
+_FILES = 8
 _SAME_WORDS = 0.25
 _SAME_FILES_WORDS = 0.15
 _GONE = (Status.SUPERSEDED, Status.RETRACTED)
@@ -46,12 +48,14 @@ class Matter:
     type: str
     title: str
     summary: str
+    details: str
     trust: Trust
     session: str
     changed: frozenset[str]
     files: frozenset[str]
     keywords: frozenset[str]
     sayings: tuple[Saying, ...]
+    is_talk: bool = True
 
     @cached_property
     def strength(self) -> float:
@@ -64,6 +68,14 @@ class Matter:
         return self.strength >= ENOUGH
 
     @cached_property
+    def text(self) -> str:
+        """What it can be told by: of a long piece of work not all that was mentioned in it."""
+        said = (saying.sentence for saying in self.sayings)
+        files = sorted(self.changed)[:_FILES]
+        details = self.details if self.is_talk else ""
+        return " ".join((self.title, self.summary, *said, *self.keywords, *files, details))
+
+    @cached_property
     def roots(self) -> frozenset[str]:
         """The stems of what it says, to tell whether two speak of the same."""
         said = " ".join((self.title, *(s.sentence for s in self.sayings if s.strength >= ENOUGH)))
@@ -73,9 +85,13 @@ class Matter:
 class Matters:
     """Makes matters out of records, each once."""
 
-    def __init__(self, reader: Reader, bank: str) -> None:
+    def __init__(
+        self, reader: Reader, bank: str, found: Mapping[str, Collection[int]] | None = None
+    ) -> None:
+        """`found` are places of sessions that a search found."""
         self._reader = reader
         self._bank = bank
+        self._places = found or {}
         self._made: dict[str, Matter] = {}
         self._exchanges: dict[str, list[Exchange]] = {}
 
@@ -98,10 +114,24 @@ class Matters:
             record = None
         return self.of(record) if isinstance(record, Exchange | Commit) else None
 
-    def _around(self, session: str, seq: int) -> Exchange | None:
+    def stretch(self, matter: Matter) -> list[Matter]:
+        """A matter with the talk right before and after it in the same session."""
+        if matter.kind != "exchange" or not matter.is_talk:
+            return [matter]
+        within = self._of_session(matter.session)
+        at = next((n for n, x in enumerate(within) if x.id == matter.id), None)
+        if at is None:
+            return [matter]
+        near = within[max(0, at - 1) : at + 2]
+        return [self.of(x) for x in near if x.last_seq - x.first_seq < _TALK]
+
+    def _of_session(self, session: str) -> list[Exchange]:
         if session not in self._exchanges:
             self._exchanges[session] = self._reader.exchanges(self._bank, session)
-        inside = (x for x in self._exchanges[session] if x.first_seq <= seq <= x.last_seq)
+        return self._exchanges[session]
+
+    def _around(self, session: str, seq: int) -> Exchange | None:
+        inside = (x for x in self._of_session(session) if x.first_seq <= seq <= x.last_seq)
         return next(inside, None)
 
     def _of_exchange(self, x: Exchange) -> Matter:
@@ -113,21 +143,20 @@ class Matters:
             x.type.value,
             x.title,
             x.summary,
+            x.details,
             x.trust,
             x.session,
             frozenset(map(path_of, x.files_modified)),
             frozenset(map(path_of, (*x.files_modified, *x.files_read))),
             frozenset(map(str.lower, x.keywords)),
             () if x.status in _GONE else tuple(self._sayings(x)),
+            is_talk=x.last_seq - x.first_seq < _TALK,
         )
 
     def _sayings(self, x: Exchange) -> Iterable[Saying]:
         session = self._reader.session(self._bank, x.session)
         of_agents = session is not None and bool(session.parent)
-        last = min(x.last_seq, x.first_seq + 100_000)
-        turns = self._reader.turns(self._bank, x.session, x.first_seq, last)
-        said = [turn for turn in turns if turn.tool is None and turn.text]
-        for turn in [*said[:_TURNS], *said[_TURNS:][-_TURNS:]]:
+        for turn in self._turns(x):
             by_person = turn.role is Role.USER and not turn.speaker and not of_agents
             for ruling in find_rulings(turn.text, by_person):
                 yield Saying(
@@ -139,6 +168,19 @@ class Matters:
                     ruling.rejects,
                     (turn.seq, ruling.place),
                 )
+
+    def _turns(self, x: Exchange) -> Iterable[Turn]:
+        """The turns of an exchange that may settle something."""
+        if x.last_seq - x.first_seq < _TALK:
+            spans = [(x.first_seq, x.last_seq)]
+        else:
+            found = [n for n in self._places.get(x.session, ()) if x.first_seq <= n <= x.last_seq]
+            ends = {x.first_seq, x.first_seq + 1, x.last_seq - 1, x.last_seq}
+            spans = [(n, n) for n in sorted({*ends, *found})]
+        for first, last in spans:
+            for turn in self._reader.turns(self._bank, x.session, first, last):
+                if turn.tool is None and turn.text:
+                    yield turn
 
 
 def _speaker(turn: Turn, of_agents: bool) -> str:
@@ -161,6 +203,7 @@ def _commit(c: Commit) -> Matter:
         "commit",
         c.subject,
         "",
+        c.body,
         c.trust,
         "",
         files,
@@ -198,10 +241,10 @@ def latest_versions(matters: Sequence[Matter]) -> list[tuple[Matter, Matter | No
     return kept
 
 
-def telling(matter: Matter, most: int = 3, characters: int = 620) -> list[Saying]:
+def telling(sayings: Iterable[Saying], most: int = 3, characters: int = 620) -> list[Saying]:
     """The sayings to quote: the strongest, then one that rejects something, then the next; in
     the order they were said, none cut."""
-    ranked = sorted(matter.sayings, key=lambda s: (-s.strength, s.place))
+    ranked = sorted(sayings, key=lambda s: (-s.strength, s.place))
     ranked.sort(key=lambda s: s.strength < ENOUGH and not s.rejects)
     chosen: list[Saying] = []
     spent = 0

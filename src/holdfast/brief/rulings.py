@@ -9,30 +9,30 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import is_chatter, sentences
+from holdfast.language import is_chatter, plain, sentences, squeeze
 
 # What a sentence must reach to count as a ruling.
 ENOUGH = 1.0
 _LONGEST = 420
+_SHORT = 500
 _READ = 6000
 # A longer message of a person is pasted: a plan, a log, orders for an agent.
-_TYPED = 3000
+_TYPED = 1500
 
 _SETTLES = re.compile(
     r"\b(?:we(?:['’]ve| have)? (?:decided?|agreed|settled|chose|go with|stick with|stay with)|"
     r"we(?:['’]ll| will| are going to| should) (?:always|never|not|go with|stick with|stay with|"
-    r"keep)|decision\s*:|(?:was |is |been |has |legal |team )?decided (?:to|on|that|against|by)|"
+    r"keep)|(?:was |is |been |has |legal |team )?decided (?:to|on|that|against|by)|"
     r"settled (?:on|that|for)|agreed(?:,| to| on| that|:)|from now on|going forward|"
     r"let['’]?s (?:go with|keep|stick with|drop|not)|by design|on purpose|deliberate(?:ly)?|"
-    r"intentional(?:ly)?|the (?:rule|policy) (?:is|was)|(?:rule|policy)\s*:|for good|"
+    r"intentional(?:ly)?|the (?:rule|policy) (?:is|was)|for good|"
     r"non-negotiable|that way|no exceptions?|reject(?:ed|s)?|ruled out|supersed\w+|"
-    r"tried and (?:reverted|dropped)|stays? (?:at|as|the same))\b",
+    r"tried and (?:reverted|dropped)|stays? (?:at|as|the same))\b|\b(?:decision|rule|policy)\s*:",
     re.IGNORECASE,
 )
 _BINDS = re.compile(
     r"\b(?:always|never|must(?:n['’]t| not)?|do not|don['’]t|may not|has to|have to stay|"
-    r"remember(?: that| to)?|no longer|only (?:for|when|at|by|if|ever)|refuse[sd]?|"
-    r"instead of|rather than)\b",
+    r"remember(?: that| to)?|only (?:for|when|at|by|if|ever)|refuse[sd]?)\b",
     re.IGNORECASE,
 )
 _REJECTS = re.compile(
@@ -61,13 +61,17 @@ class Ruling(NamedTuple):
 
 
 def find_rulings(text: str, by_person: bool) -> list[Ruling]:
-    """The sentences of a text that settle something, or come near to it, in their order."""
+    """The sentences of a text that settle something, or come near to it, in their order. A short
+    text in which something is settled is one ruling: its other sentences say why."""
     typed = by_person and len(text) <= _TYPED
     found: list[Ruling] = []
     for place, sentence in enumerate(sentences(text[:_READ])):
         strength = _strength(sentence, typed)
         if strength:
             found.append(Ruling(sentence, strength, bool(_REJECTS.search(sentence)), place))
+    best = max((ruling.strength for ruling in found), default=0.0)
+    if len(text) <= _SHORT and best >= ENOUGH:
+        return [Ruling(squeeze(plain(text)), best, any(r.rejects for r in found), 0)]
     return found
 
 
@@ -83,6 +87,6 @@ def _strength(sentence: str, by_person: bool) -> float:
         (0.4, _REJECTS.search(sentence)),
     )
     strength = sum(points for points, found in hints if found)
-    if not strength:
+    if not strength or (not by_person and not hints[0][1] and strength < ENOUGH):
         return 0.0
     return strength + (0.5 if by_person else 0.0) + (0.2 if _REASON.search(sentence) else 0.0)

@@ -1,0 +1,66 @@
+"""Which prompts a goal. Small talk, commands, machine text and a few words do not: there is
+nothing in them to look for, and a brief would only be noise."""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.language import STOPWORDS, names, stem, words
+from holdfast.refine.signals import is_go_on
+from holdfast.sources.claude_code.prompts import read_prompt
+
+_COMMAND = re.compile(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
+_FEWEST = 3
+_LONGEST = 20_000
+_HEAD = 500
+_TAIL = 200
+_FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+# Words of every second prompt: they name no matter, so sharing one means next to nothing.
+DULL = frozenset(
+    "able actually add again already also always another answer anything app application apply "
+    "around ask back bad best better big bit bug bugs build came case change changed changes "
+    "check clean code come commit complete correct create current day days different  "
+    "does done easy edit end error errors everything exist exists expect expected explain fail "
+    "fails failed feature file files find fine first fix fixed fixes follow following found full "
+    "function give good got great guide handle happen happens help idea implement implementation "
+    "improve include instead issue issues keep know last later leave line list little long "
+    "look looks lot made main make makes making many maybe mean minutes missing move much "
+    "name needed needs never new next nice nothing number old open part parts "
+    "people perhaps place plan point possible problem project properly provide put question "
+    "read ready really reason refactor remove result results return "
+    "review right run running says second see seems set show side simple since "
+    "single small something soon start starts step stop task tell test tests text "
+    "thing things think time times today tomorrow tried two type understand update updated user "
+    "users wait way week whether whole without word words work working works "
+    "write wrong year".split()
+)
+_DULL_STEMS = frozenset(map(stem, DULL))
+
+
+def goal_of(prompt: str) -> str:
+    """The words of a prompt that states a goal, or ""."""
+    read = read_prompt(prompt[:_LONGEST])
+    text = read.text.strip()
+    if read.skip is not None or not text or text.startswith("<") or is_go_on(text):
+        return ""
+    if _COMMAND.match(text):
+        return ""
+    telling = {stem(word) for word in words(text) if word not in STOPWORDS}
+    sharp = {word for word in telling if not is_dull(word)}
+    states = len(telling) >= _FEWEST and (len(sharp) >= 2 or names(text, 1))
+    return _gist(text) if states else ""
+
+
+def _gist(text: str) -> str:
+    """A long prompt is a plan or a log around a goal, which stands at its start or its end; all
+    the rest of it would only meet everything by chance."""
+    if len(text) <= _HEAD + _TAIL:
+        return text
+    text = _FENCE.sub("\n", text)
+    head, tail = text[:_HEAD].rpartition(" ")[0], text[-_TAIL:].partition(" ")[2]
+    return f"{head}\n{tail}" if len(text) > _HEAD + _TAIL else text
+
+
+def is_dull(root: str) -> bool:
+    """Whether the stem of a word says nothing about a matter."""
+    return len(root) < 3 or root in _DULL_STEMS
