@@ -53,7 +53,7 @@ def quote(text: str) -> str:
 
 def mark(trust: Trust) -> str:
     """What must be said of the origin of a text, in front of it."""
-    return "[contains text from outside the project] " if trust is Trust.EXTERNAL else ""
+    return "[external] " if trust is Trust.EXTERNAL else ""
 
 
 def moment(time: str) -> str:

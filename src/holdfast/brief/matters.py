@@ -35,6 +35,7 @@ class Saying(NamedTuple):
     strength: float
     rejects: bool
     place: tuple[int, int]
+    by_person: bool = True
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class Matters:
                     ruling.strength,
                     ruling.rejects,
                     (turn.seq, ruling.place),
+                    by_person,
                 )
 
     def _turns(self, x: Exchange) -> Iterable[Turn]:

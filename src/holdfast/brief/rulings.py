@@ -15,7 +15,7 @@ from holdfast.language import is_chatter, plain, sentences, squeeze
 ENOUGH = 1.0
 _LONGEST = 420
 _SHORT = 500
-_READ = 6000
+_READ = 4000
 # A longer message of a person is pasted: a plan, a log, orders for an agent.
 _TYPED = 1500
 
@@ -31,13 +31,13 @@ _SETTLES = re.compile(
     re.IGNORECASE,
 )
 _BINDS = re.compile(
-    r"\b(?:always|never|must(?:n['’]t| not)?|do not|don['’]t|may not|has to|have to stay|"
+    r"\b(?:always|never|must(?:n['’]t| not)?|(?<!\bI )(?:do not|don['’]t)|may not|has to|have to stay|"
     r"remember(?: that| to)?|only (?:for|when|at|by|if|ever)|refuse[sd]?)\b",
     re.IGNORECASE,
 )
 _REJECTS = re.compile(
     r"\b(?:reject\w*|ruled? out|(?:is|are|was) out\b|against|not an option|never|must(?:n['’]t| "
-    r"not)|do not|don['’]t|won['’]t|revert\w*|rolled back|(?:was|were|is) wrong|abandon\w*|"
+    r"not)|(?<!\bI )(?:do not|don['’]t)|revert\w*|rolled back|(?:was|were|is) wrong|abandon\w*|"
     r"instead of|rather than|no longer|tried)\b|^no\b(?! (?:problem|worries|idea|change))",
     re.IGNORECASE,
 )
