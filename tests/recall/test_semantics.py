@@ -124,6 +124,23 @@ def test_similarities_are_the_cosines_of_what_is_stored(store: SqliteStore, tmp_
     assert semantics(tmp_path, embedder).similarities(store, query, []) == {}
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38, 5.0])
+def test_a_vector_that_no_model_gives_is_as_good_as_none(
+    store: SqliteStore, tmp_path: Path, value: float
+) -> None:
+    embedder = BagOfWords(dimension=64)
+    torn, short, whole = (passage(id, f"{id} buoy") for id in ("torn", "short", "whole"))
+    data = np.full(64, value, np.float32).tobytes()
+    with store.transaction():
+        store.put_vectors(BANK, embedder.name, [(torn.hash, 0, data), (short.hash, 0, data[:-4])])
+        store.put_derived(BANK, SESSION, [torn, short, whole])
+    embed_waiting(store, embedder)
+    meaning = semantics(tmp_path, embedder)
+    asked = meaning.similarities(store, "buoy", [torn, short, whole])
+    assert list(asked) == [key_of(whole)]
+    assert names(meaning.nearest(store, BANK, "buoy", 10)) == ["whole"]
+
+
 def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path) -> None:
     embed_waiting(store, BagOfWords())
     meaning = semantics(tmp_path, None)

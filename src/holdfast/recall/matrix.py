@@ -63,6 +63,15 @@ class _Held(NamedTuple):
     parts: list[_File]
 
 
+def read_vector(data: bytes, dimension: int) -> Floats | None:
+    """A stored vector, if it is whole and one that a model gives."""
+    if len(data) != dimension * 4:
+        return None
+    vector = np.frombuffer(data, np.float32)
+    with np.errstate(all="ignore"):
+        return vector if float(vector @ vector) <= _LONGEST**2 else None
+
+
 class Matrix:
     """One bank's vectors of one model."""
 

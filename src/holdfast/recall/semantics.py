@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from holdfast.model.query import Passage
 from holdfast.recall.candidates import Find, Key, key_of
-from holdfast.recall.matrix import Matrix
+from holdfast.recall.matrix import Matrix, read_vector
 from holdfast.recall.race import Found
 from holdfast.store.protocol import Reader
 
@@ -112,8 +112,9 @@ class Semantics:
             hashes = list({passage.hash for passage in ours})
             best: dict[str, float] = {}
             for stored in reader.vectors_of(bank, embedder.name, hashes):
-                if len(stored.data) == embedder.dimension * 4:
-                    score = float(np.frombuffer(stored.data, np.float32) @ vector)
+                own = read_vector(stored.data, embedder.dimension)
+                if own is not None:
+                    score = float(own @ vector)
                     best[stored.hash] = max(score, best.get(stored.hash, -1.0))
             for passage in ours:
                 if passage.hash in best:
