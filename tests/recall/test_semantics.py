@@ -14,7 +14,7 @@ from holdfast.inference.static import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
-from holdfast.model.query import Passage
+from holdfast.model.query import Layer, Passage
 from holdfast.recall.candidates import key_of
 from holdfast.recall.matrix import TAIL
 from holdfast.recall.race import Found
@@ -139,6 +139,25 @@ def test_a_vector_that_no_model_gives_is_as_good_as_none(
     asked = meaning.similarities(store, "buoy", [torn, short, whole])
     assert list(asked) == [key_of(whole)]
     assert names(meaning.nearest(store, BANK, "buoy", 10)) == ["whole"]
+
+
+def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    turns = [passage(f"t{n}", f"buoy red {n}")._replace(kind="turn") for n in range(60)]
+    wanted = [passage("near", "paint the buoy"), passage("far", "raise the anchor")]
+    with store.transaction():
+        store.put_derived(BANK, SESSION, [*turns, *wanted])
+    embedder = BagOfWords(dimension=256)
+    embed_waiting(store, embedder)
+    meaning = semantics(tmp_path, embedder)
+    everything = meaning.nearest(store, BANK, "buoy red", 20)
+    assert {find.passage.kind for find in everything.finds} == {"turn"}
+    summed_up = meaning.nearest(store, BANK, "buoy red", 20, [Layer.SUMMARIES])
+    assert names(summed_up) == ["near", "far"] and summed_up.lowest == everything.lowest
+    spoken = meaning.nearest(store, BANK, "buoy red", 20, [Layer.TRANSCRIPTS])
+    assert names(spoken) == names(everything)
+    assert meaning.nearest(store, BANK, "buoy red", 20, [Layer.TEAM]).finds == []
 
 
 def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import os
 import struct
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -84,8 +84,11 @@ class Matrix:
         self._path = folder / f"{mark:08x}.vectors"
         self._held: _Held | None = None
 
-    def scan(self, reader: Reader, query: Floats, limit: int) -> Scanned:
-        """The vectors nearest to a query, by the product of every one of them with it."""
+    def scan(
+        self, reader: Reader, query: Floats, limit: int, among: Sequence[int] | None = None
+    ) -> Scanned:
+        """The vectors nearest to a query, by the product of every one of them with it; only those
+        of some numbers, if `among` names them."""
         parts = self._bring_up(reader)
         products = [_products(part.vectors, query) for part in parts]
         if not all(map(_believable, parts, products, [query] * len(parts))):
@@ -96,10 +99,15 @@ class Matrix:
         if not len(scores):
             return Scanned([], 0.0, 0.0)
         numbers = np.concatenate([part.numbers for part in parts])
-        top = np.argpartition(-scores, min(limit, len(scores) - 1))[:limit]
+        lowest, highest = float(scores.min()), float(scores.max())
+        if among is not None:
+            wanted = np.isin(numbers, np.array(among, np.int64))
+            numbers, scores = numbers[wanted], scores[wanted]
+        reach = min(limit, len(scores))
+        top = np.argpartition(-scores, reach - 1)[:reach] if reach else np.zeros(0, np.intp)
         top = top[np.argsort(-scores[top], kind="stable")]
         best = [(int(numbers[i]), float(scores[i])) for i in top]
-        return Scanned(best, float(scores.min()), float(scores.max()))
+        return Scanned(best, lowest, highest)
 
     def _bring_up(self, reader: Reader, anew: bool = False) -> list[_File]:
         """Hold the file, as it is or made anew, and what came after it, as of now."""
