@@ -196,6 +196,18 @@ class OutOfOrder(BagOfWords):
         raise ModelError("The model does not answer.")
 
 
+def test_a_service_that_does_not_answer_is_the_failure_of_one_arm(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory:
+        memory.embed()
+    away = replace(settings, embed_endpoint="http://127.0.0.1:9/v1", embed_endpoint_model="small")
+    with Reading(away, now=lambda: NOW) as memory:
+        found = memory.recall("retry wrapper", "all")
+    arms = [arm for arm in found.strategies if arm.name == "semantic"]
+    assert len(arms) == 1 and "127.0.0.1:9" in arms[0].problem
+    assert any("retry wrapper" in hit.text for hit in found.hits)
+
+
 def test_a_model_that_fails_during_a_question_is_asked_once(tmp_path: Path) -> None:
     ingested(settings_of(tmp_path)).close()
     embedder = OutOfOrder()
