@@ -114,6 +114,16 @@ def test_a_transcript_that_is_gone_is_no_error(tmp_path: Path, grep: str) -> Non
         assert found.abstained and found.fallbacks == ("raw_grep", "clarification")
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no such file here")
+def test_a_transcript_that_cannot_be_read_is_no_error(tmp_path: Path, grep: str) -> None:
+    with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
+        (path,) = (tmp_path / "p").rglob("*.jsonl")
+        path.unlink()
+        path.symlink_to("/proc/self/mem")  # it is there and opens, and reading it fails
+        found = ask(memory, f"what was {CODE}?")
+        assert found.abstained and found.fallbacks == ("raw_grep", "clarification")
+
+
 @pytest.mark.parametrize(
     "query", ['"-e x"', "`--files /etc`", '"a\0b c"', '"a \ud800 b"', '".*  ."']
 )

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -135,7 +136,12 @@ def _lines_with(path: Path, needles: Sequence[str], deadline: float) -> Iterator
     if tool is not None:
         yield from _ripgrep(tool, path, needles[0], deadline)
         return
-    needle = needles[0].encode()
+    # What cannot be opened or read, though it is there, is as good as gone.
+    with suppress(OSError):
+        yield from _read_through(path, needles[0].encode(), deadline)
+
+
+def _read_through(path: Path, needle: bytes, deadline: float) -> Iterator[tuple[int, str]]:
     read, number = 0, 1
     with path.open("rb") as file:
         for line in iter(lambda: file.readline(_LINE), b""):
