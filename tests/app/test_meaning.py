@@ -16,6 +16,7 @@ from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
 from holdfast.model.query import Recalled, Strategy
 from holdfast.recall.engine import recall
+from holdfast.recall.matrix import Matrix
 from holdfast.recall.plan import Budget, Plan
 from holdfast.recall.semantics import Parts, Semantics
 from holdfast.settings import NO_MODEL, Settings
@@ -175,6 +176,17 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
         ((new, count),) = memory.reader.vector_models()
         assert (new != MODEL, count) == (True, old[MODEL])
         assert "guests" in memory.rank(QUESTION, "all").candidates[0].passage.body
+
+
+def test_the_file_of_a_model_that_was_given_up_goes_with_its_vectors(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory:
+        folder = settings.home / "vectors"
+        folder.mkdir()
+        old = Matrix(folder, memory.reader.banks()[0].id, "older", 8)
+        old.path.write_bytes(b"as it was")
+        assert memory.embed(turns_for=-1) > 0 and old.path.exists()
+        assert memory.embed() == 0 and not old.path.exists()
 
 
 def test_what_an_interrupted_change_of_models_left_is_removed_later(tmp_path: Path) -> None:

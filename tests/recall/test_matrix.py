@@ -17,7 +17,7 @@ import pytest
 
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
-from holdfast.recall.matrix import TAIL, Matrix, Scanned
+from holdfast.recall.matrix import TAIL, Matrix, Scanned, sweep
 from holdfast.store.protocol import StoredVector, VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -284,6 +284,20 @@ def test_what_stands_in_the_way_of_the_file_is_done_without(
     assert is_exact(store, searched)
     assert not searched.refresh(store)
     assert not folder.is_dir() or [p.name[0] for p in folder.iterdir()] != ["."]
+
+
+def test_only_what_nobody_needs_is_swept_away(store: SqliteStore, folder: Path) -> None:
+    put(store, MANY)
+    kept, gone = matrix(folder), Matrix(folder, BANK, "an older model", DIMENSION)
+    assert kept.refresh(store)
+    gone.path.write_bytes(b"old")
+    left, young = folder / ".a.vectors.1-1", folder / ".b.vectors.2-2"
+    for path in (left, young, folder / "note.txt"):
+        path.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    sweep(folder, [kept])
+    assert {path.name for path in folder.iterdir()} == {kept.path.name, young.name, "note.txt"}
+    sweep(folder / "not there", [kept])
 
 
 def test_only_its_owner_may_read_the_file(store: SqliteStore, folder: Path) -> None:

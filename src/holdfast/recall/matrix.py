@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import struct
 import threading
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -31,6 +32,8 @@ _MAGIC = b"HOLDVEC2"
 # magic, dimension, rows, checksum of what stands behind the vectors, checksum of the last vector
 _HEADER = struct.Struct("<8sIQII")
 _BATCH = 5000
+_SUFFIX = ".vectors"
+_ABANDONED_S = 3600
 _ROWS_AT_ONCE = 32_768
 # Vectors have at most length 1; a little more is rounding.
 _LONGEST = 1.01
@@ -81,7 +84,7 @@ class Matrix:
         self._dimension = dimension
         mark = zlib.crc32(f"{bank}\n{model}\n{dimension}".encode("utf-8", "surrogatepass"))
         self._folder = folder
-        self._path = folder / f"{mark:08x}.vectors"
+        self.path = folder / f"{mark:08x}{_SUFFIX}"
         self._held: _Held | None = None
 
     def scan(
@@ -177,7 +180,7 @@ class Matrix:
     def _read(self, reader: Reader) -> _File | None:
         """The file, if it is whole and of this memory."""
         try:
-            with self._path.open("rb") as file:
+            with self.path.open("rb") as file:
                 head = file.read(_HEADER.size)
                 magic, dimension, rows, data_sum, last_sum = _HEADER.unpack(head)
                 behind = _HEADER.size + rows * dimension * 4
@@ -205,12 +208,12 @@ class Matrix:
         """Write all vectors to a new file and put it in the place of the old one; None where
         nothing can be written."""
         own = f"{os.getpid()}-{threading.get_ident()}"
-        beside = self._folder / f".{self._path.name}.{own}"
+        beside = self._folder / f".{self.path.name}.{own}"
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600), "wb") as to:
                 self._write_rows(reader, to)
-            beside.replace(self._path)
+            beside.replace(self.path)
         except OSError:
             return None
         finally:
@@ -239,7 +242,18 @@ class Matrix:
     def _discard(self) -> None:
         self._held = None
         with suppress(OSError):
-            self._path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path, matrices: Sequence[Matrix]) -> None:
+    """Remove the files of models and banks that are gone, and what a process that was killed
+    left half-written. One that is still being written is young."""
+    kept = {matrix.path for matrix in matrices}
+    with suppress(OSError):
+        for path in folder.iterdir():
+            left = path.name.startswith(".") and time.time() - path.stat().st_mtime > _ABANDONED_S
+            if left or (path.suffix == _SUFFIX and path not in kept):
+                path.unlink(missing_ok=True)
 
 
 def _believable(part: _File, products: Floats, query: Floats) -> bool:
