@@ -8,6 +8,8 @@ from tests.recall.bank import NOW, read_in, talk
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Recalled
+from holdfast.model.records import Turn
+from holdfast.model.trust import Trust
 from holdfast.recall.plan import Budget, Plan
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
@@ -80,6 +82,36 @@ def test_what_a_tool_printed_is_found_in_the_transcript(tmp_path: Path, grep: st
         assert (hit.kind, hit.layer, hit.time[:10]) == ("turn", Layer.TRANSCRIPTS, "2026-09-19")
         assert memory.show(hit.uri).raw is not None
         assert ask(memory, f"what was {CODE}?", budget=Budget.LOW).abstained
+
+
+def test_what_was_never_kept_of_a_transcript_does_not_come_back(tmp_path: Path, grep: str) -> None:
+    script = build(f"fatal {CODE}")
+    script.thinking("The customer is called Quillfeather.")
+    script.user("<system-reminder>Be kind to Xylander.</system-reminder>", isMeta=True)
+    reminded = "one\n<system-reminder>Ask Yolanda.</system-reminder>\ntwo"
+    script.tool("Bash", reminded, command="make two")
+    with read_in(tmp_path, script) as memory:
+        for name in ("Quillfeather", "Xylander", "Yolanda"):
+            assert ask(memory, name).hits == ()
+
+
+def test_what_was_printed_is_cited_with_the_call_that_printed_it(tmp_path: Path, grep: str) -> None:
+    script = talk(1, "2026-09-19", "Look at both.", "Both at once.")
+    noise = "\n".join(["nothing to see in this line"] * 200)
+    web = script.call("WebFetch", url="https://example.org/page")
+    shell = script.call("Bash", command="make site")
+    script.result(web, f"{noise}\nthe page says {CODE}\n{noise}")
+    script.result(shell, "done")
+    with read_in(tmp_path, script) as memory:
+        (hit,) = ask(memory, f"what was {CODE}?").hits
+        record = memory.show(hit.uri).record
+        assert isinstance(record, Turn) and record.tool is not None
+        assert (record.tool.name, hit.trust) == ("WebFetch", Trust.EXTERNAL)
+        assert set(hit.text.split("\n")) == {
+            "nothing to see in this line",
+            f"the page says {CODE}",
+        }
+        assert f"the page says {CODE}" in memory.ask(f"what was {CODE}?", "shop").answer
 
 
 def test_plain_words_must_stand_together(tmp_path: Path, grep: str) -> None:
