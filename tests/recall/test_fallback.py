@@ -114,6 +114,22 @@ def test_what_was_printed_is_cited_with_the_call_that_printed_it(tmp_path: Path,
         assert f"the page says {CODE}" in memory.ask(f"what was {CODE}?", "shop").answer
 
 
+def test_what_a_subagents_tool_printed_is_of_the_session_that_the_host_knows(
+    tmp_path: Path,
+) -> None:
+    script = build(f"fatal {CODE}")
+    path = script.write(tmp_path / "p")
+    for line in script.lines:
+        line |= {"agentId": "a1b2", "isSidechain": True}
+    inner = path.with_suffix("") / "subagents" / "agent-a1b2.jsonl"
+    inner.parent.mkdir(parents=True)
+    inner.write_bytes(script.dumps())
+    talk(1, "2026-09-19", "Build the site.", "Done.").write(tmp_path / "p")
+    with read_in(tmp_path) as memory:
+        (hit,) = ask(memory, f"what was {CODE}?").hits
+        assert hit.source.path == str(inner) and hit.session == path.stem
+
+
 def test_plain_words_must_stand_together(tmp_path: Path, grep: str) -> None:
     script = build("the flummoxed linker gave up", "so flummoxed", *["."] * 900, "a linker")
     with read_in(tmp_path, script) as memory:

@@ -103,7 +103,8 @@ def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) ->
                 turn = _caller(reader, source.id, number, call) if excerpt else None
                 if turn is not None:
                     found += 1
-                    yield _hit(turn, excerpt, Place(source.path, number, turn.origin.ref), found)
+                    place = Place(source.path, number, turn.origin.ref)
+                    yield _hit(reader, turn, excerpt, place, found)
         if monotonic() > deadline:
             return
 
@@ -126,7 +127,8 @@ def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:
     return calling[-1] if calling else None
 
 
-def _hit(turn: Turn, text: str, place: Place, number: int) -> Hit:
+def _hit(reader: Reader, turn: Turn, text: str, place: Place, number: int) -> Hit:
+    session = reader.session(turn.bank, turn.session)
     return Hit(
         uri=uri("turn", turn.id),
         kind="turn",
@@ -134,7 +136,7 @@ def _hit(turn: Turn, text: str, place: Place, number: int) -> Hit:
         score=round(1 / (number + 1), 4),
         text=text,
         time=turn.time,
-        session=turn.session,
+        session=session.host if session else turn.session,
         bank=turn.bank,
         source=place,
         trust=turn.trust,
