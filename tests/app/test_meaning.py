@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.inference.graphs import count_of_second
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.reading import Reading
@@ -124,6 +125,16 @@ def test_without_a_model_words_answer(tmp_path: Path) -> None:
         found = memory.recall("retry wrapper", bank="proj", budget=Budget.MID)
         assert not found.abstained and "retry wrapper" in found.hits[0].text
         assert all(not arm.problem for arm in found.strategies)
+
+
+def test_a_chosen_reranker_judges_also_where_nothing_is_embedded(tmp_path: Path) -> None:
+    model = str(count_of_second(tmp_path / "pairs.onnx"))
+    for embed_model in ("", NO_MODEL):
+        settings = replace(settings_of(tmp_path), embed_model=embed_model, rerank_model=model)
+        with ingested(settings) as memory:
+            found = memory.recall("retry wrapper", bank="proj")
+            assert "rerank" in [arm.name for arm in found.strategies]
+            assert found.hits and "rerank" in found.hits[0].why
 
 
 def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> None:

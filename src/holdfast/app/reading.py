@@ -24,7 +24,7 @@ from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
 from holdfast.refine.pending import find_pending
 from holdfast.research.answer import ask
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import NO_MODEL, Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
 from holdfast.store.protocol import Counts, Reader, Store
 from holdfast.store.sqlite.store import SqliteStore
@@ -186,7 +186,8 @@ class Reading:
         a model cannot be used, words still answer."""
         if plan.budget is Budget.LOW:
             return None
-        if not self._loaded and self._store.vector_models():
+        chosen = self.settings.rerank_model not in ("", NO_MODEL)
+        if not self._loaded and (chosen or self._store.vector_models()):
             models: Any = import_module("holdfast.app.models")
             self._meaning, self._problem = None, ""
             try:
