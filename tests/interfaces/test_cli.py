@@ -111,7 +111,8 @@ def test_text_for_people_names_source_and_confidence(home: Path) -> None:
     asked = holdfast(home, "ask", "why did the rows double", "--bank", "all")
     recalled = holdfast(home, "recall", "retry wrapper", "--bank", "all", "--explain")
     assert "[1]" in asked.stdout and "confidence: " in asked.stdout
-    assert ".jsonl:" in recalled.stdout and "why: direct_fts 1" in recalled.stdout
+    assert ".jsonl:" in recalled.stdout and "why: direct_fts #1 (1.00)" in recalled.stdout
+    assert "freshness unknown" in recalled.stdout
     assert "\x1b[" not in asked.stdout
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
@@ -218,6 +218,14 @@ def read_result(block: Record, record: Record) -> tuple[bool, str, str]:
         return False, _error(text, record), ""
     detail = mapping(record.get("toolUseResult"))
     return True, _output(text, detail), _touched_lines(detail)
+
+
+def printed(record: Record) -> Iterator[tuple[str, str]]:
+    """All that tools printed, each with the id of its call."""
+    for block in objects(mapping(record.get("message")).get("content")):
+        if block.get("type") == "tool_result":
+            text = _NOISE_TAG.sub("", _content_text(block.get("content")))
+            yield string(block, "tool_use_id"), _ANSI.sub("", text)
 
 
 def _content_text(content: object) -> str:

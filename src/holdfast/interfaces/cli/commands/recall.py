@@ -24,7 +24,9 @@ EXAMPLES = """\
   holdfast recall src/ui/rest.js --layer transcripts --json"""
 
 
-_MOVERS = ("neighbours", "session", "rerank", "speaker", "tool", "time", "authority", "amends")
+# What a score is multiplied by, and so 1 where it is not there; the rest is added.
+_FACTORS = ("speaker", "tool", "time")
+_MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends")
 _FALLBACKS = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
     "raw_grep": "Nothing that is kept speaks of this, but lines of the raw transcripts do.",
@@ -118,7 +120,8 @@ def _arm(arm: Strategy) -> str:
 def _lead(hit: Hit, below: Hit) -> str:
     """What a hit has that the next one lacks, the greatest difference first."""
     gaps = {
-        name: hit.why.get(name, 0.0) - below.why.get(name, 0.0)
+        name: hit.why.get(name, float(name in _FACTORS))
+        - below.why.get(name, float(name in _FACTORS))
         for name in (*hit.why, *below.why)
         if name.endswith("_score") or name in _MOVERS
     }
@@ -127,13 +130,24 @@ def _lead(hit: Hit, below: Hit) -> str:
     return f"{hit.score - below.score:.3f}" + (f": {', '.join(parts)}" if parts else "")
 
 
+def _why(hit: Hit) -> str:
+    """Each arm's place and score, then all that moved the hit, then what is known of it."""
+    left = dict(hit.why)
+    told: list[str] = []
+    for key in [key for key in left if key.endswith("_score")]:
+        arm, score = key.removesuffix("_score"), left.pop(key)
+        place = f"#{left.pop(arm):g} " if arm in left else ""
+        told.append(f"{arm} {place}({score:.2f})")
+    told += [f"{name} {'×' * (name in _FACTORS)}{value:.4g}" for name, value in left.items()]
+    return ", ".join((*told, hit.status.value, f"freshness {hit.freshness.value}"))
+
+
 def _print_hit(screen: Screen, hit: Hit, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
     if explain:
-        why = ", ".join(f"{name} {value:g}" for name, value in hit.why.items())
-        screen.line(screen.paint(f"      why: {why}", "dim"))
+        screen.wrap(f"why: {_why(hit)}", "      ")
     if hit.source.path:
         screen.line(screen.paint(f"      {hit.source.path}:{hit.source.line}", "dim"))
     screen.line()
