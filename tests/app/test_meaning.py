@@ -88,6 +88,18 @@ def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
         assert memory.embed() == 0
 
 
+def test_who_asks_once_loads_no_model_unless_words_fail_or_a_reason_is_wanted(
+    tmp_path: Path,
+) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.embed()
+        plain = memory.recall_quickly("mushroom risotto for the guests", "kitchen", Plan())
+        reason = memory.recall_quickly("why the mushroom risotto for the guests", "kitchen", Plan())
+        other = memory.recall_quickly(QUESTION, "kitchen", Plan())
+    assert semantic(plain) is None
+    assert semantic(reason) and semantic(other)
+
+
 def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory, Reading(settings, now=lambda: NOW) as asking:

@@ -55,8 +55,11 @@ def test_recall_keeps_its_contract(home: Path) -> None:
     hit = found["hits"][0]
     assert set(hit) == {
         "uri", "kind", "layer", "score", "text", "time", "session", "source", "status",
-        "freshness", "trust", "why",
+        "freshness", "trust", "why", "bank",
     }  # fmt: skip
+    assert hit["bank"] and hit["bank"] != "all"
+    one = read_json(home, "recall", "retry", "wrapper", "--bank", hit["bank"])
+    assert "bank" not in one["hits"][0]
     assert hit["session"] == "22222222-0000-4000-8000-000000000001"
     assert set(hit["source"]) == {"path", "line", "id"}
     assert Path(hit["source"]["path"]).exists() and hit["source"]["line"] >= 1

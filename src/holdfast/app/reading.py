@@ -6,6 +6,7 @@ The only place, with `memory`, that names a concrete store.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,6 +34,8 @@ ALL_BANKS = "all"
 _PLAN = Plan()
 _REMEMBERED = 64
 _PLAIN = 0.75
+_REASON = re.compile(r"\b(?:why|reasons?|causes?|caused|how come)\b", re.IGNORECASE)
+_ASKED = 2000
 
 
 def utc_now() -> str:
@@ -41,7 +44,10 @@ def utc_now() -> str:
 
 
 def _plain(found: Recalled) -> bool:
-    """Whether the best hits of a search by words hold nearly all of the question's words."""
+    """Whether the best hits of a search by words hold nearly all of the question's words. What
+    asks for a reason is not plain: its answer is seldom put in the words of the question."""
+    if _REASON.search(found.query[:_ASKED]):
+        return False
     best = found.hits[:2]
     return bool(best) and max(hit.why["coverage_alone"] for hit in best) >= _PLAIN
 

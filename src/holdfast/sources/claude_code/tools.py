@@ -254,6 +254,8 @@ def _output(text: str, detail: Record) -> str:
     # A subagent's lines have no detail; what a file holds is told by its numbered lines.
     if "stdout" not in detail and (detail or _NUMBERED.match(text)):
         return ""
+    if "</system-reminder>" in text:
+        text = _NOISE_TAG.sub("", text)
     last = text[-1000:].rstrip().rsplit("\n", 1)[-1].strip()
     return clip(_ANSI.sub("", last) if "\x1b" in last else last, OUTPUT_LIMIT)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
-from holdfast.app.reading import open_reading
+from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.language import cut
@@ -73,23 +74,28 @@ def run(arguments: argparse.Namespace) -> int:
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)
         hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        everywhere = found.bank == ALL_BANKS
+        names = {bank.id: bank.name for bank in memory.reader.banks()} if everywhere else {}
     if arguments.json:
-        screen.json(_contract(found))
+        screen.json(_contract(found, names))
     else:
-        _print(screen, found, arguments.explain)
+        _print(screen, found, names, arguments.explain)
         if hint:
             screen.wrap(hint)
     return 0
 
 
-def _contract(found: Recalled) -> dict[str, object]:
+def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
+    """The bank of each hit is told only where there is more than one."""
     whole = plain(found)
     for hit in (*whole["hits"], *whole["misses"]):
-        del hit["bank"]
+        bank = hit.pop("bank")
+        if bank in names:
+            hit["bank"] = names[bank]
     return whole
 
 
-def _print(screen: Screen, found: Recalled, explain: bool) -> None:
+def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: bool) -> None:
     if found.abstained:
         screen.line(f"Nothing in {found.bank} speaks of this.")
         for miss in found.misses:
@@ -103,7 +109,7 @@ def _print(screen: Screen, found: Recalled, explain: bool) -> None:
     if found.fallbacks:
         screen.wrap(_FALLBACKS.get(found.fallbacks[-1], ""))
     for hit, below in zip(found.hits, (*found.hits[1:], None), strict=True):
-        _print_hit(screen, hit, explain)
+        _print_hit(screen, hit, names.get(hit.bank, ""), explain)
         if explain and below is not None:
             screen.line(screen.paint(f"      above the next by {_lead(hit, below)}", "dim"))
             screen.line()
@@ -142,8 +148,9 @@ def _why(hit: Hit) -> str:
     return ", ".join((*told, hit.status.value, f"freshness {hit.freshness.value}"))
 
 
-def _print_hit(screen: Screen, hit: Hit, explain: bool) -> None:
+def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
+    head += f" · {bank}" if bank else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
     if explain:
