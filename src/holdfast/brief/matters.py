@@ -20,6 +20,7 @@ from holdfast.store.protocol import Reader
 # that a search found in it.
 _TALK = 16
 _FILES = 8
+_STATED = 1.4
 _SAME_WORDS = 0.25
 _SAME_FILES_WORDS = 0.15
 _GONE = (Status.SUPERSEDED, Status.RETRACTED)
@@ -36,6 +37,13 @@ class Saying(NamedTuple):
     rejects: bool
     place: tuple[int, int]
     by_person: bool = True
+    outright: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether a person settled something here in so many words: an agent's word alone is no
+        decision of the project, and an aside is none either."""
+        return self.by_person and self.outright and self.strength >= _STATED
 
 
 @dataclass(frozen=True)
@@ -169,6 +177,7 @@ class Matters:
                     ruling.rejects,
                     (turn.seq, ruling.place),
                     by_person,
+                    ruling.outright,
                 )
 
     def _turns(self, x: Exchange) -> Iterable[Turn]:
@@ -212,7 +221,10 @@ def _commit(c: Commit) -> Matter:
         files,
         frozenset(),
         tuple(
-            Saying(r.sentence, c.author, c.time, name, r.strength, r.rejects, (0, r.place))
+            Saying(
+                r.sentence, c.author, c.time, name, r.strength, r.rejects, (0, r.place),
+                outright=r.outright,
+            )  # fmt: skip
             for r in found
         ),
     )

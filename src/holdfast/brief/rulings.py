@@ -44,6 +44,11 @@ _REJECTS = re.compile(
 _REASON = re.compile(
     r"\b(?:because|since|so that|otherwise|due to|which is why|the reason)\b|: ", re.IGNORECASE
 )
+_ORDERS = re.compile(
+    r"(?:yes|no|ok|right|good)?[,.: ]*(?:and |but |please )?"
+    r"(?:always|never|do not|don['’]t|remember|only|no [a-z]+s\b)",
+    re.IGNORECASE,
+)
 _REPORT = re.compile(
     r"^(?:updated|replaced|changed|removed|added|renamed|fixed|switched|moved|created|implemented|"
     r"refactored|verified|confirmed|tests?\b|all \d+|✅|task\b)",
@@ -52,12 +57,14 @@ _REPORT = re.compile(
 
 
 class Ruling(NamedTuple):
-    """A sentence that settles something. `place` is where in its text it stands."""
+    """A sentence that settles something: `outright` in so many words, or as an order. `place`
+    is where in its text it stands."""
 
     sentence: str
     strength: float
     rejects: bool
     place: int
+    outright: bool = False
 
 
 def find_rulings(text: str, by_person: bool) -> list[Ruling]:
@@ -68,10 +75,14 @@ def find_rulings(text: str, by_person: bool) -> list[Ruling]:
     for place, sentence in enumerate(sentences(text[:_READ])):
         strength = _strength(sentence, typed)
         if strength:
-            found.append(Ruling(sentence, strength, bool(_REJECTS.search(sentence)), place))
+            rejects = _REJECTS.search(sentence) is not None
+            outright = bool(_SETTLES.search(sentence) or _ORDERS.match(sentence))
+            found.append(Ruling(sentence, strength, rejects, place, outright))
     best = max((ruling.strength for ruling in found), default=0.0)
     if len(text) <= _SHORT and best >= ENOUGH:
-        return [Ruling(squeeze(plain(text)), best, any(r.rejects for r in found), 0)]
+        whole = squeeze(plain(text))
+        rejects, outright = any(r.rejects for r in found), any(r.outright for r in found)
+        return [Ruling(whole, best, rejects, 0, outright)]
     return found
 
 

@@ -1,0 +1,182 @@
+"""Triggers: a file about to be edited, an error just seen, with a memory about that very thing.
+
+Prepared ahead for a whole bank, so that a hook only has to look a name up. Better nothing than
+something beside the point: of a file only what a person settled while little else was touched, or
+a bug whose cause was told and named the file; of an error only one that was understood and gone
+before its exchange ended. Each comes once a session at most; the hook sees to that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from holdfast.brief.frame import Brief, day, enframe, mark, quote, tame
+from holdfast.brief.matters import Matter, Matters, latest_versions, path_of, telling
+from holdfast.language import names, sentences
+from holdfast.model.query import Filter
+from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
+from holdfast.model.team import Commit
+from holdfast.refine.signals import SHELLS
+from holdfast.store.protocol import Reader
+
+Triggers = dict[str, list[Brief]]
+
+_LOOKED_AT = 400
+_FEW_FILES = 3
+_A_FILE = 2
+# What nobody has come back to for so long is history.
+_RECENT_DAYS = 270
+_CAUSE = re.compile(
+    r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|"
+    r"caused by|turns? out|was due to|the fix (?:is|was)|happens? when|fails? when|because)\b",
+    re.IGNORECASE,
+)
+_ERROR_LINE = re.compile(
+    r"(?:\b[A-Za-z_][\w.]*(?:Error|Exception|Panic)\b|\bfatal(?: error)?:|\bpanic:|\berror(?:\[\w+\])?:"
+    r"|\berror TS\d+|\bCannot find\b|\bundefined reference\b|\bassertion failed\b)",
+    re.IGNORECASE,
+)
+_HEX = re.compile(r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)[0-9a-f]{7,64}\b")
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]*|\b[\w-]+\.\w{1,5}:\d+(?::\d+)?")
+_NUMBER = re.compile(r"\d+")
+_SPACE = re.compile(r"\s+")
+_LONGEST = 160
+_SHORTEST = 18
+
+
+def file_triggers(reader: Reader, bank: str) -> Triggers:
+    """By path, what is strongly about that very file."""
+    matters = Matters(reader, bank)
+    since = _since(reader, bank)
+    found: dict[str, list[Matter]] = {}
+    for record in _candidates(reader, bank, since):
+        matter = matters.of(record)
+        for file in sorted(matter.changed):
+            if _about(matter, file):
+                found.setdefault(file, []).append(matter)
+    return {file: made for file, known in found.items() if (made := _of_file(file, known))}
+
+
+def _candidates(reader: Reader, bank: str, since: str) -> Iterable[Exchange | Commit]:
+    yield from reader.sift(bank, Filter(since=since), _LOOKED_AT)
+    for passage in reader.recent(bank, "commit", _LOOKED_AT, since):
+        if "\n" in passage.body:
+            for record in reader.find(bank, "commit", passage.id, 1):
+                if isinstance(record, Commit):
+                    yield record
+
+
+def _since(reader: Reader, bank: str) -> str:
+    """From when on a memory is recent, told from the bank's own last day."""
+    commits = [passage.time for passage in reader.recent(bank, "commit", 1)]
+    last = max([reader.last_event(bank), *commits])
+    if not last:
+        return ""
+    start = datetime.fromisoformat(last) - timedelta(days=_RECENT_DAYS)
+    return start.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _about(matter: Matter, file: str) -> bool:
+    """Whether a matter is about this file, and not only touched it."""
+    stated = [saying for saying in matter.sayings if saying.decides]
+    outside = file.startswith("/") or file[1:2] == ":"
+    if not stated or outside or len(matter.changed) > _FEW_FILES:
+        return False
+    return len(matter.changed) == 1 or any(_names(s.sentence, file) for s in stated)
+
+
+def _names(sentence: str, file: str) -> bool:
+    base = file.rpartition("/")[2]
+    return base.lower() in sentence.lower() or file in sentence
+
+
+def _of_file(file: str, matters: Sequence[Matter]) -> list[Brief]:
+    latest = sorted(matters, key=lambda m: (m.time, m.id), reverse=True)
+    return [_file_brief(file, m) for m, _ in latest_versions(latest)[:_A_FILE]]
+
+
+def _file_brief(file: str, matter: Matter) -> Brief:
+    said = telling((s for s in matter.sayings if s.decides), most=2, characters=420)
+    words = " ".join(quote(saying.sentence) for saying in said)
+    lines = (
+        f"Holdfast, about {tame(file)}: settled on {day(matter.time)}. Dated evidence, perhaps "
+        "outdated; if this edit would undo it, say so first.",
+        f"- {said[0].who}: {mark(matter.trust)}{words} ({matter.uri})",
+    )
+    return enframe("file", lines, [matter.uri, *(saying.uri for saying in said)])
+
+
+def error_triggers(reader: Reader, bank: str) -> Triggers:
+    """By signature, errors that were understood and resolved."""
+    found: Triggers = {}
+    for record in reader.sift(bank, Filter(type=ExchangeType.BUGFIX.value), _LOOKED_AT):
+        if isinstance(record, Exchange) and record.outcome is Outcome.DONE:
+            for signature, brief in _of_exchange(reader, record):
+                known = found.setdefault(signature, [])
+                if len(known) < _A_FILE:
+                    known.append(brief)
+    return found
+
+
+def _of_exchange(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
+    turns = list(reader.turns_from(x.bank, x.session, x.first_seq))
+    turns = [turn for turn in turns if turn.seq <= x.last_seq]
+    for place, turn in enumerate(turns):
+        if turn.tool is None or turn.tool.ok is not False or turn.tool.name not in SHELLS:
+            continue
+        line = next(iter(error_lines(turn.tool.result)), "")
+        cause = _cause(turns[place + 1 :], line)
+        if line and cause is not None and _went_well(turns[place + 1 :]):
+            yield signature_of(line), _error_brief(x, line, *cause)
+
+
+def _went_well(turns: Sequence[Turn]) -> bool:
+    """Whether the last command of the exchange succeeded."""
+    ran = [turn.tool for turn in turns if turn.tool is not None and turn.tool.name in SHELLS]
+    return bool(ran) and ran[-1].ok is True
+
+
+def _cause(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
+    """The sentence that told why, said after the error and naming something of it; whose turn."""
+    wanted = {name.lower() for name in names(line, 12)} | {
+        word.lower() for word in re.findall(r"[A-Za-z_]{6,}", line)
+    }
+    for turn in turns:
+        if turn.role is not Role.ASSISTANT or not turn.text:
+            continue
+        for sentence in sentences(turn.text[:4000]):
+            low = sentence.lower()
+            if 25 <= len(sentence) <= 400 and _CAUSE.search(sentence):
+                if any(word in low for word in wanted):
+                    return sentence, turn.id
+    return None
+
+
+def _error_brief(x: Exchange, line: str, cause: str, turn: str) -> Brief:
+    changed = ", ".join(map(path_of, x.files_modified[:3]))
+    name = f"holdfast://exchange/{x.id}"
+    lines = (
+        f"Holdfast: an error like this was resolved on {day(x.started)}. Dated evidence; the cause "
+        "may be another this time.",
+        f"- then: {quote(line)}",
+        f"- assistant: {mark(x.trust)}{quote(cause)}"
+        + (f" Changed: {tame(changed)}." if changed else "")
+        + f" ({name})",
+    )
+    return enframe("error", lines, [name, f"holdfast://turn/{turn}"])
+
+
+def error_lines(text: str, most: int = 5) -> list[str]:
+    """The lines of an output that say what went wrong, the last first."""
+    lines = [line.strip() for line in text[-20_000:].splitlines()]
+    told = [line for line in lines if _ERROR_LINE.search(line) and signature_of(line)]
+    return list(reversed(told))[:most]
+
+
+def signature_of(line: str) -> str:
+    """An error line without what differs from run to run; "" if too little is left."""
+    line = _NUMBER.sub("N", _PATH.sub("P", _HEX.sub("H", line)))
+    signature = _SPACE.sub(" ", line).strip()[:_LONGEST]
+    return signature if sum(c.isalpha() for c in signature) >= _SHORTEST else ""
