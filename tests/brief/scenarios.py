@@ -369,8 +369,8 @@ def _script(number: int, talk: Talk, cwd: str = SHOP) -> Script:
     for place, text in enumerate(talk.said):
         if place % 2 and place == len(talk.said) - 1:
             for file in talk.files:
-                edit = {"old_string": "a", "new_string": "b"}
-                script.tool("Edit", "updated", file_path=f"{cwd}/{file}", **edit)
+                path = f"{cwd}/{file}"
+                script.tool("Edit", "updated", file_path=path, old_string="a", new_string="b")
         (script.assistant if place % 2 else script.user)(text)
     return script
 

@@ -228,7 +228,7 @@ def _sayings(matter: Matter, stretch: Sequence[Matter]) -> tuple[Saying, ...]:
 
 def _render(items: Sequence[_Item]) -> Brief:
     """As many whole items as fit."""
-    lines = list(_HEAD)
+    lines: list[str] = list(_HEAD)
     records: list[str] = []
     for item in items:
         told = _lines(item)

@@ -21,6 +21,8 @@ from holdfast.store.protocol import Reader
 _TALK = 16
 _FILES = 8
 _STATED = 1.4
+# Shorter words ("keep it that way") say nothing to one who was not there.
+_BY_ITSELF = 40
 _SAME_WORDS = 0.25
 _SAME_FILES_WORDS = 0.15
 _GONE = (Status.SUPERSEDED, Status.RETRACTED)
@@ -43,7 +45,8 @@ class Saying(NamedTuple):
     def decides(self) -> bool:
         """Whether a person settled something here in so many words: an agent's word alone is no
         decision of the project, and an aside is none either."""
-        return self.by_person and self.outright and self.strength >= _STATED
+        enough = self.strength >= _STATED and len(self.sentence) >= _BY_ITSELF
+        return self.by_person and self.outright and enough
 
 
 @dataclass(frozen=True)
@@ -222,9 +225,15 @@ def _commit(c: Commit) -> Matter:
         frozenset(),
         tuple(
             Saying(
-                r.sentence, c.author, c.time, name, r.strength, r.rejects, (0, r.place),
+                r.sentence,
+                c.author,
+                c.time,
+                name,
+                r.strength,
+                r.rejects,
+                (0, r.place),
                 outright=r.outright,
-            )  # fmt: skip
+            )
             for r in found
         ),
     )

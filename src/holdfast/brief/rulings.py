@@ -31,8 +31,8 @@ _SETTLES = re.compile(
     re.IGNORECASE,
 )
 _BINDS = re.compile(
-    r"\b(?:always|never|must(?:n['’]t| not)?|(?<!\bI )(?:do not|don['’]t)|may not|has to|have to stay|"
-    r"remember(?: that| to)?|only (?:for|when|at|by|if|ever)|refuse[sd]?)\b",
+    r"\b(?:always|never|must(?:n['’]t| not)?|(?<!\bI )(?:do not|don['’]t)|may not|"
+    r"has to|have to stay|remember(?: that| to)?|only (?:for|when|at|by|if|ever)|refuse[sd]?)\b",
     re.IGNORECASE,
 )
 _REJECTS = re.compile(

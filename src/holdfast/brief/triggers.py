@@ -33,17 +33,22 @@ _CAUSE = re.compile(
     r"caused by|turns? out|was due to|the fix (?:is|was)|happens? when|fails? when|because)\b",
     re.IGNORECASE,
 )
-_ERROR_LINE = re.compile(
-    r"(?:\b[A-Za-z_][\w.]*(?:Error|Exception|Panic)\b|\bfatal(?: error)?:|\bpanic:|\berror(?:\[\w+\])?:"
-    r"|\berror TS\d+|\bCannot find\b|\bundefined reference\b|\bassertion failed\b)",
-    re.IGNORECASE,
+_ERROR_LINE = (
+    r"(?:\b[A-Za-z_][\w.]*(?:Error|Exception|Panic)\b|\bfatal(?: error)?:|\bpanic:"
+    r"|\berror(?:\[\w+\])?:|\berror TS\d+|\bCannot find\b|\bundefined reference\b"
+    r"|\bassertion failed\b)"
 )
-_HEX = re.compile(r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)[0-9a-f]{7,64}\b")
-_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]*|\b[\w-]+\.\w{1,5}:\d+(?::\d+)?")
-_NUMBER = re.compile(r"\d+")
-_SPACE = re.compile(r"\s+")
+# What differs from run to run: addresses and hashes, paths with their lines, numbers.
+_REPLACED = (
+    (r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)[0-9a-f]{7,64}\b", "H"),
+    (r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]*|\b[\w-]+\.\w{1,5}:\d+(?::\d+)?", "P"),
+    (r"\d+", "N"),
+    (r"\s+", " "),
+)
 _LONGEST = 160
 _SHORTEST = 18
+# A hook reads these with the signatures, so that both sides spell them alike.
+PATTERNS = {"says": _ERROR_LINE, "replaced": _REPLACED, "longest": _LONGEST}
 
 
 def file_triggers(reader: Reader, bank: str) -> Triggers:
@@ -148,9 +153,9 @@ def _cause(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
             continue
         for sentence in sentences(turn.text[:4000]):
             low = sentence.lower()
-            if 25 <= len(sentence) <= 400 and _CAUSE.search(sentence):
-                if any(word in low for word in wanted):
-                    return sentence, turn.id
+            tells = 25 <= len(sentence) <= 400 and _CAUSE.search(sentence)
+            if tells and any(word in low for word in wanted):
+                return sentence, turn.id
     return None
 
 
@@ -171,12 +176,13 @@ def _error_brief(x: Exchange, line: str, cause: str, turn: str) -> Brief:
 def error_lines(text: str, most: int = 5) -> list[str]:
     """The lines of an output that say what went wrong, the last first."""
     lines = [line.strip() for line in text[-20_000:].splitlines()]
-    told = [line for line in lines if _ERROR_LINE.search(line) and signature_of(line)]
+    told = [line for line in lines if re.search(_ERROR_LINE, line, re.I) and signature_of(line)]
     return list(reversed(told))[:most]
 
 
 def signature_of(line: str) -> str:
     """An error line without what differs from run to run; "" if too little is left."""
-    line = _NUMBER.sub("N", _PATH.sub("P", _HEX.sub("H", line)))
-    signature = _SPACE.sub(" ", line).strip()[:_LONGEST]
+    for pattern, word in _REPLACED:
+        line = re.sub(pattern, word, line)
+    signature = line.strip()[:_LONGEST]
     return signature if sum(c.isalpha() for c in signature) >= _SHORTEST else ""

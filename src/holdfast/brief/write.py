@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from holdfast.brief.frame import Brief
 from holdfast.brief.session import session_brief
-from holdfast.brief.triggers import Triggers, error_triggers, file_triggers
+from holdfast.brief.triggers import PATTERNS, Triggers, error_triggers, file_triggers
 from holdfast.capture.places import VERSION, Places
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
@@ -59,8 +60,8 @@ def _write_bank(reader: Reader, folder: Path, bank: Bank, wanted: Wanted, now: s
     head = {"v": VERSION, "bank": bank.id, "name": bank.name}
     errors = error_triggers(reader, bank.id) if wanted.triggers else {}
     files = file_triggers(reader, bank.id) if wanted.triggers else {}
-    told = {"v": VERSION, "files": _entries(files), "errors": _entries(errors)}
-    _put(folder / f"{bank.id}{_TRIGGERS}", told)
+    told = {"files": _entries(files), "errors": _entries(errors), "patterns": PATTERNS}
+    _put(folder / f"{bank.id}{_TRIGGERS}", {"v": VERSION, **told})
     # The key comes last: a run that was cut short is done again.
     _put(path, {**head, **_entry(brief), "made": now, "key": key})
     return True
@@ -117,7 +118,7 @@ def _get(path: Path) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-def _put(path: Path, value: dict[str, object]) -> None:
+def _put(path: Path, value: Mapping[str, object]) -> None:
     """Write a file whole or not at all, for its owner only; one that says the same stays."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     try:

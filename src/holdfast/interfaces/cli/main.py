@@ -32,6 +32,7 @@ COMMANDS = {
     "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
     "find": Command("find", "work by file, concept, type or date, the latest first"),
     "show": Command("show", "open a record, down to the raw line it came from"),
+    "brief": Command("brief", "what the next session is told unasked, and what came of it"),
     "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
     "import": Command("import_", "read a dialogue from another program"),
     "status": Command("status", "what is remembered, and whether every line is accounted for"),
