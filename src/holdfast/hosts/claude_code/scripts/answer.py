@@ -53,8 +53,13 @@ class Place:
             return [file.readline().strip(), *file.readline().split()]
 
     def brief(self, name: str) -> dict[str, Any]:
-        """A prepared file, {} if there is none."""
-        return load(os.path.join(self.home, "briefs", name + ".json"))
+        """A prepared file of this format, {} if there is none."""
+        try:
+            with open(os.path.join(self.home, "briefs", name + ".json"), "rb") as file:
+                value = json.loads(file.read())
+        except (OSError, ValueError):
+            return {}
+        return value if is_object(value) and value.get("v") == 1 else {}
 
     def mark(self, name: str) -> str:
         """Where something that was done for a session is noted."""
@@ -72,16 +77,6 @@ def first_line(path: str) -> str:
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     """Whether JSON gave an object."""
     return isinstance(value, dict)
-
-
-def load(path: str) -> dict[str, Any]:
-    """A prepared file of this format; {} for anything else."""
-    try:
-        with open(path, "rb") as file:
-            value = json.loads(file.read())
-    except (OSError, ValueError):
-        return {}
-    return value if is_object(value) and value.get("v") == 1 else {}
 
 
 def keep(place: Place, event: str, session: str, data: bytes) -> None:
@@ -153,8 +148,8 @@ def by_repository(top: str, git: str, aliases: dict[str, str]) -> str:
         shared = os.path.join(common, "commondir")
         common = os.path.join(common, first_line(shared) if os.path.isfile(shared) else "")
     common = os.path.realpath(common)
-    found = aliases.get("gitdir:" + common, "")
-    return found or aliases.get("remote:" + normal_remote(remote(common), top), "")
+    found, url = aliases.get("gitdir:" + common, ""), remote(common)
+    return found or (aliases.get("remote:" + normal_remote(url, top), "") if url else "")
 
 
 def remote(common: str) -> str:
@@ -174,23 +169,18 @@ def remote(common: str) -> str:
 def normal_remote(url: str, folder: str) -> str:
     """One spelling for all the ways to name a repository: `github.com/org/repo`."""
     url = url.strip()
-    if not url:
-        return ""
     scheme, found, rest = url.partition("://")
-    if found and scheme.lower() != "file":
-        host, slash, path = rest.partition("/")
-        host = host.rpartition("@")[2]
-        if not host.startswith("["):
-            host = host.partition(":")[0]
-        if slash:
-            path = path.strip("/").removesuffix(".git").strip("/")
-            return (host + "/" + path).lower()
-    head, colon, path = url.partition(":")
-    if not found and colon and path and "/" not in head and not path.startswith("//"):
-        path = path.strip("/").removesuffix(".git").strip("/")
-        return (head.rpartition("@")[2] + "/" + path).lower()
-    path = os.path.normpath(os.path.join(folder, url.removeprefix("file://")))
-    return ("local" + path).removesuffix(".git")
+    host, slash, path = rest.partition("/")
+    if not slash or scheme.lower() == "file":
+        host, colon, path = url.partition(":")
+        if found or not colon or not path or "/" in host or path.startswith("//"):
+            path = os.path.normpath(os.path.join(folder, url.removeprefix("file://")))
+            return f"local{path}".removesuffix(".git")
+    host = host.rpartition("@")[2]
+    if found and not host.startswith("["):
+        host = host.partition(":")[0]
+    path = path.strip("/").removesuffix(".git").strip("/")
+    return f"{host}/{path}".lower()
 
 
 def start(place: Place, session: str, payload: dict[str, Any], kind: str = "start") -> None:

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from holdfast.app.briefing import prepare_briefs
+from holdfast.app.memory import Holdfast
+from holdfast.brief.triggers import error_lines, error_triggers, signature_of
+from holdfast.capture.places import Places
+from holdfast.settings import Brief, Settings
+from holdfast.testing.transcripts import Script, bug_hunt
+from tests.brief import scenarios
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text("utf-8"))
+
+
+def shop(folder: Path, **wanted: Any) -> Settings:
+    scenarios.make_shop(folder).close()
+    return Settings(home=folder / "home", claude_dir=folder, brief=Brief(**wanted))
+
+
+def test_every_bank_gets_its_files_for_its_owner_only(tmp_path: Path) -> None:
+    settings = shop(tmp_path)
+    written = prepare_briefs(settings)
+    folder = Places(settings.home).briefs
+    assert len(written) == 2 and folder.stat().st_mode & 0o777 == 0o700
+    for path in folder.iterdir():
+        assert path.stat().st_mode & 0o777 == 0o600, path
+        assert loaded(path)["v"] == 1
+    told = loaded(folder / "folders.json")["folders"]
+    bank = told[scenarios.SHOP]
+    brief = loaded(folder / f"{bank}.json")
+    assert brief["bank"] == bank and brief["id"] in brief["text"] and brief["records"]
+    files = loaded(folder / f"{bank}.triggers.json")["files"]
+    assert "twelve hours" in files["src/auth/session.py"][0]["text"]
+    assert "docs/readme.md" not in files
+
+
+def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
+    settings = shop(tmp_path)
+    prepare_briefs(settings)
+    folder = Places(settings.home).briefs
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert prepare_briefs(settings) == []
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+    bug_hunt().write(tmp_path / "p")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.find([tmp_path / "p"]))
+    assert len(prepare_briefs(settings)) == 1, "only the bank that is new"
+
+
+def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
+    settings = shop(tmp_path)
+    prepare_briefs(settings)
+    other = Settings(
+        home=settings.home, claude_dir=tmp_path, brief=Brief(triggers=False, exchanges=1)
+    )
+    assert len(prepare_briefs(other)) == 2
+    folder = Places(settings.home).briefs
+    assert loaded(folder / "settings.json")["triggers"] is False
+    bank = loaded(folder / "folders.json")["folders"][scenarios.SHOP]
+    assert loaded(folder / f"{bank}.triggers.json")["files"] == {}
+    assert loaded(folder / f"{bank}.json")["text"].count(" change: ") == 1
+
+
+def test_files_of_a_bank_that_is_gone_go_too(tmp_path: Path) -> None:
+    settings = shop(tmp_path)
+    prepare_briefs(settings)
+    folder = Places(settings.home).briefs
+    for name in ("0123456789abcdef.json", "0123456789abcdef.triggers.json"):
+        (folder / name).write_text("{}")
+    prepare_briefs(settings)
+    assert not list(folder.glob("0123456789abcdef*"))
+
+
+def test_a_run_that_is_cut_short_leaves_no_half_file(tmp_path: Path) -> None:
+    settings = shop(tmp_path)
+    prepare_briefs(settings)
+    assert not [name for name in os.listdir(Places(settings.home).briefs) if name[0] == "."]
+
+
+def flaky(session: str) -> Script:
+    script = Script(session)
+    script.user("The nightly job crashes, please fix the bug.")
+    trace = (
+        "Traceback (most recent call last):\n  File \"/srv/job/run.py\", line 42, in load\n"
+        "sqlite3.OperationalError: database table is locked: queue_17"
+    )
+    script.tool("Bash", trace, error=True, command="python run.py")
+    script.assistant(
+        "The root cause was a cursor that stays open: the OperationalError comes from the second "
+        "writer while the first still reads."
+    )
+    path = "/home/dev/proj/job.py"
+    script.tool("Edit", "updated", file_path=path, old_string="a", new_string="b")
+    script.tool("Bash", "done", command="python run.py")
+    script.assistant("Fixed: the cursor is closed before the write.")
+    return script
+
+
+def test_an_error_that_was_understood_and_gone_is_known_again(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    flaky("33333333-0000-4000-8000-000000000001").write(tmp_path / "p")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.find([tmp_path / "p"]))
+        bank = memory.reader.banks()[0].id
+        known = error_triggers(memory.reader, bank)
+    (signature,) = known
+    assert signature == "sqliteN.OperationalError: database table is locked: queue_N"
+    assert "a cursor that stays open" in known[signature][0].text
+    again = "  sqlite3.OperationalError: database table is locked: queue_3\n"
+    assert [signature_of(line) for line in error_lines(again)] == [signature]
+
+
+def test_an_exit_code_is_no_error_to_remember() -> None:
+    assert error_lines("Exit code 1") == [] and signature_of("Error: 12") == ""

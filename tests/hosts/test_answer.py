@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import holdfast
+from holdfast.app.briefing import prepare_briefs, serve_briefs
+from holdfast.capture.places import INJECTED, Places
+from holdfast.settings import Settings
+from holdfast.sources.project import normal_remote
+from tests.brief import scenarios
+
+SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
+SESSION = "5d1f0a52-0000-4000-8000-000000000001"
+
+
+class Home(NamedTuple):
+    """A home as setup leaves it, with the shop's memory in it."""
+
+    settings: Settings
+    inbox: Path
+
+    @property
+    def places(self) -> Places:
+        return Places(self.settings.home)
+
+    def run(
+        self, what: str, payload: object, session: str = SESSION, **env: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        """The real script, by a real interpreter."""
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        python = self.places.interpreter.read_text().splitlines()[0]
+        return subprocess.run(
+            [python, "-I", "-S", str(self.places.hooks / "answer.py"), what, session],
+            input=data,
+            capture_output=True,
+            timeout=60,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.settings.home.parent), **env},
+        )
+
+    def told(self, what: str, payload: object, session: str = SESSION, **env: str) -> str:
+        """What it puts into the session."""
+        done = self.run(what, payload, session, **env)
+        assert done.returncode == 0 and done.stderr == b""
+        if not done.stdout:
+            return ""
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer.get("hookSpecificOutput", {}).get("additionalContext", "")
+
+    def events(self, name: str) -> list[Path]:
+        return sorted(path for path in self.inbox.iterdir() if f".{name}." in path.name)
+
+
+@pytest.fixture(scope="module")
+def interpreter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python of its own in which this code is installed."""
+    folder = tmp_path_factory.mktemp("python")
+    venv.create(folder, symlinks=True, with_pip=False)
+    (site,) = (folder / "lib").glob("python3*/site-packages")
+    (site / "holdfast.pth").write_text(str(Path(holdfast.__file__).parents[1]))
+    return folder / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("memory")
+    scenarios.make_shop(folder).close()
+    prepare_briefs(Settings(home=folder / "home", claude_dir=folder))
+    return folder / "home"
+
+
+@pytest.fixture
+def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
+    shutil.copytree(memory, tmp_path / "home")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    places = Places(settings.home)
+    places.hooks.mkdir(mode=0o700)
+    shutil.copy(SCRIPTS / "answer.py", places.hooks)
+    inbox = Path("/dev/shm") / f"hf-test-{os.getpid()}-{time.time_ns()}"
+    if not os.access("/dev/shm", os.W_OK):
+        inbox = tmp_path / "inbox"
+    inbox.mkdir(mode=0o700)
+    places.inbox_line.write_text(f"{inbox}\n")
+    places.interpreter.write_text(f"{interpreter}\n-I\n")
+    places.pid.write_text(f"{os.getpid()}\n")
+    yield Home(settings, inbox)
+    shutil.rmtree(inbox)
+
+
+def started(cwd: str = scenarios.SHOP, source: str = "startup") -> dict[str, str]:
+    return {"session_id": SESSION, "cwd": cwd, "hook_event_name": "SessionStart", "source": source}
+
+
+def prompted(prompt: str, cwd: str = scenarios.SHOP) -> dict[str, str]:
+    return {"session_id": SESSION, "cwd": cwd, "prompt": prompt}
+
+
+GOAL = prompted(scenarios.BUILT_WITH[4].prompt)
+
+
+@pytest.mark.parametrize("source", ["startup", "clear", "compact", "fork"])
+def test_a_session_that_starts_is_told_the_brief(home: Home, source: str) -> None:
+    text = home.told("start", started(source=source))
+    assert "Where we left off" in text and text.startswith("<holdfast-brief")
+    (event,) = home.events("SessionStart")
+    assert json.loads(event.read_bytes())["source"] == source
+    assert event.stat().st_mode & 0o777 == 0o600
+    (note,) = home.events(INJECTED)
+    noted = json.loads(note.read_bytes())
+    assert noted["kind"] == "start" and noted["characters"] == len(text) and noted["records"]
+    assert noted["id"].split(".")[0] in text
+
+
+def test_a_resumed_session_has_it_already(home: Home) -> None:
+    assert home.told("start", started(source="resume")) == ""
+    assert home.events("SessionStart") and not home.events(INJECTED)
+
+
+def test_a_folder_below_and_a_worktree_belong_to_the_project(home: Home, tmp_path: Path) -> None:
+    assert home.told("start", started(cwd=scenarios.SHOP + "/src/ui")) != ""
+    top, tree = tmp_path / "repo", tmp_path / "tree"
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "-C"]
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    subprocess.run([*git, str(top), "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    subprocess.run([*git, str(top), "worktree", "add", "-q", str(tree)], check=True)
+    assert home.told("start", started(cwd=str(tree))) == ""
+    know(home, f"gitdir:{top.resolve() / '.git'}")
+    assert "Where we left off" in home.told("start", started(cwd=str(tree)))
+    know(home, "remote:github.com/acme/shop")
+    url = "git@github.com:Acme/Shop.git"
+    subprocess.run([*git, str(top), "remote", "add", "origin", url], check=True)
+    assert "Where we left off" in home.told("start", started(cwd=str(tree)))
+
+
+def know(home: Home, alias: str) -> None:
+    """The shop is known under an alias, and under nothing else."""
+    path = home.places.briefs / "folders.json"
+    told = json.loads(path.read_text())
+    bank = json.loads(path.read_text())["folders"][scenarios.SHOP]
+    path.write_text(json.dumps({**told, "aliases": {alias: bank}}))
+
+
+def test_an_unknown_project_is_greeted_once_and_then_left_alone(home: Home) -> None:
+    first = home.run("start", started(cwd="/elsewhere/new"))
+    assert "Holdfast will remember" in json.loads(first.stdout)["systemMessage"]
+    assert home.run("start", started(cwd="/elsewhere/new")).stdout == b""
+    assert home.run("start", started(cwd="/elsewhere/other")).stdout == b""
+
+
+def test_the_first_goal_is_answered_and_no_second(home: Home) -> None:
+    for small_talk in ("hi", "/compact", "<task-notification>checkout</task-notification>"):
+        assert home.told("goal", prompted(small_talk)) == ""
+    text = home.told("goal", GOAL)
+    assert "partners get the bulk endpoint" in text and "2026-06-10" in text
+    assert home.told("goal", GOAL) == ""
+    assert len(home.events("UserPromptSubmit")) == 5, "each prompt is kept"
+    assert "bulk endpoint" in home.told("goal", GOAL, session="another-session")
+
+
+def test_a_running_server_is_asked_first(home: Home) -> None:
+    asking = serve_briefs(home.settings)
+    assert asking is not None
+    try:
+        assert serve_briefs(home.settings) is None, "one listens already"
+        path = home.inbox / "ask.sock"
+        assert path.stat().st_mode & 0o777 == 0o600
+        home.places.interpreter.write_text(f"{sys.executable}\n-I\n")
+        (home.settings.home / "memory.db").rename(home.settings.home / "moved.db")
+        # The server opened the memory before it went; this process could not find it any more.
+        wait_for(path)
+        assert "bulk endpoint" in home.told("goal", GOAL)
+    finally:
+        asking.close()
+    assert not path.exists()
+
+
+def wait_for(path: Path) -> None:
+    """Until the server answered something, at most a while."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(20)
+        connection.connect(str(path))
+        connection.sendall(b'{"v":1,"op":"nothing"}\n')
+        assert json.loads(connection.recv(1000)) == {"v": 1, "id": "", "text": "", "records": []}
+
+
+def test_a_dead_socket_is_taken_over_and_a_bad_question_does_no_harm(home: Home) -> None:
+    path = home.inbox / "ask.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+        dead.bind(str(path))
+    asking = serve_briefs(home.settings)
+    assert asking is not None
+    for bad in (b"nonsense\n", b"[]\n", b"", b'{"v":9}\n', b'{"v":1,"op":"goal"}\n', b"x" * 300_000):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(20)
+            connection.connect(str(path))
+            try:
+                connection.sendall(bad)
+                connection.shutdown(socket.SHUT_WR)
+                connection.recv(1000)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+    wait_for(path)
+    asking.close()
+
+
+def test_a_file_with_a_decision_about_it_is_told_once(home: Home) -> None:
+    given = {"file_path": scenarios.SHOP + "/src/auth/session.py"}
+    edit = {"cwd": scenarios.SHOP, "tool_name": "Edit", "tool_input": given}
+    assert "twelve hours" in home.told("file", edit)
+    assert home.told("file", edit) == "" and not home.events("PreToolUse")
+    other = {**edit, "tool_input": {"file_path": scenarios.SHOP + "/docs/readme.md"}}
+    assert home.told("file", other) == ""
+    assert home.told("file", {**edit, "agent_id": "a1"}, session="third") == ""
+
+
+def test_an_error_that_was_resolved_before_is_told_once(home: Home) -> None:
+    bank = json.loads((home.places.briefs / "folders.json").read_text())["folders"][scenarios.SHOP]
+    path = home.places.briefs / f"{bank}.triggers.json"
+    told = json.loads(path.read_text())
+    entry = {"id": "error-1", "text": "<holdfast-brief>then</holdfast-brief>", "records": []}
+    told["errors"] = {"ValueError: bad row N in P of the feed": [entry]}
+    path.write_text(json.dumps(told))
+    error = "Exit code 1\nTraceback\nValueError: bad row 17 in /srv/feeds/a.csv of the feed\n"
+    seen = {"cwd": scenarios.SHOP, "tool_name": "Bash", "error": error, "is_interrupt": False}
+    assert home.told("error", seen) == entry["text"]
+    assert home.told("error", seen) == "" and len(home.events("PostToolUseFailure")) == 2
+    assert home.told("error", {**seen, "error": "Exit code 1"}) == ""
+
+
+def test_subagents_get_nothing_unless_the_settings_say_so(home: Home) -> None:
+    assert home.told("subagent", started()) == ""
+    path = home.places.briefs / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "subagents": True}))
+    assert "Where we left off" in home.told("subagent", started())
+
+
+@pytest.mark.parametrize("what", ["start", "goal", "file", "error"])
+def test_settings_turn_each_kind_off(home: Home, what: str) -> None:
+    path = home.places.briefs / "settings.json"
+    off = {"v": 1, "session": False, "goal": False, "triggers": False}
+    path.write_text(json.dumps(off))
+    file = {"file_path": scenarios.SHOP + "/src/auth/session.py"}
+    assert home.told(what, {**started(), **GOAL, "tool_input": file, "error": "x"}) == ""
+
+
+@pytest.mark.parametrize("what", ["start", "goal", "file", "error", "nonsense"])
+@pytest.mark.parametrize(
+    "payload", [b"", b"{", b"[1]", b'"text"', b"\xff\xfe", b"null", b'{"cwd": 7, "prompt": []}']
+)
+def test_garbage_is_kept_and_answered_with_nothing(home: Home, what: str, payload: bytes) -> None:
+    done = home.run(what, payload)
+    assert (done.stdout, done.stderr, done.returncode) == (b"", b"", 0)
+
+
+def test_a_hook_that_is_off_does_nothing_at_all(home: Home) -> None:
+    assert home.told("start", started(), HOLDFAST_OFF="1") == ""
+    assert list(home.inbox.iterdir()) == []
+
+
+def test_where_words_must_not_rest_only_names_do(home: Home) -> None:
+    home.places.names_only.touch()
+    assert home.told("start", started()) != ""
+    (event,) = home.events("SessionStart")
+    assert event.stat().st_size == 0
+
+
+def test_what_could_not_be_read_is_left_for_the_shell(home: Home) -> None:
+    home.places.inbox_line.unlink()
+    done = home.run("start", started())
+    assert (done.stdout, done.stderr, done.returncode) == (b"", b"", 1)
+
+
+def test_a_huge_payload_is_kept_whole(home: Home) -> None:
+    data = json.dumps(prompted("x" * 20_000_000)).encode()
+    assert home.told("goal", data) == ""
+    (event,) = home.events("UserPromptSubmit")
+    assert event.stat().st_size == len(data)
+
+
+def test_broken_briefs_are_no_briefs(home: Home) -> None:
+    for path in home.places.briefs.iterdir():
+        path.write_text("{")
+    assert home.told("goal", GOAL) == "" and home.told("start", started()) == ""
+
+
+def test_a_worker_is_started_where_one_is_needed(home: Home, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    fake = tmp_path / "python"
+    fake.write_text(f'#!/bin/sh\necho "$HOLDFAST_HOME $PWD $@" >{ran}.part\nmv {ran}.part {ran}\n')
+    fake.chmod(0o700)
+    data = json.dumps(started()).encode()
+    script = [sys.executable, "-I", "-S", str(home.places.hooks / "answer.py"), "start", SESSION]
+    home.places.interpreter.write_text(f"{fake}\n-I\n")
+    home.places.pid.write_text("999999999\n")
+    subprocess.run(script, input=data, check=True, capture_output=True, timeout=60)
+    until = time.monotonic() + 20
+    while not ran.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert ran.read_text().split() == [
+        str(home.settings.home), "/", "-I", "-m", "holdfast", "worker", "--nudged"
+    ]  # fmt: skip
+
+
+URLS = (
+    "git@github.com:Org/Repo.git",
+    "https://github.com/org/repo",
+    "https://user:token@github.com:8443/org/repo.git/",
+    "ssh://git@[::1]:22/org/repo.git",
+    "ssh://git@host.example/org/repo",
+    "file:///srv/git/repo.git",
+    "../other.git",
+    "/srv/git/repo",
+    "host:path/to/repo.git",
+    "host:/path/to/repo",
+    "C:\\work\\repo",
+    "https://host",
+    "weird",
+)
+
+
+def test_both_sides_spell_a_remote_alike() -> None:
+    names: dict[str, Any] = {"__name__": "answer", "__file__": str(SCRIPTS / "answer.py")}
+    exec((SCRIPTS / "answer.py").read_text("utf-8"), names)
+    for url in URLS:
+        assert names["normal_remote"](url, "/top/dir") == normal_remote(url, "/top/dir"), url
+
+
+def test_the_script_knows_the_places_that_the_program_knows() -> None:
+    text = (SCRIPTS / "answer.py").read_text("utf-8")
+    places = Places(Path("/h"))
+    for path in (places.inbox_line, places.interpreter, places.names_only, places.pid):
+        assert f'"{path.name}"' in text
+    for name in (places.marks.name, places.briefs.name, INJECTED, "ask.sock"):
+        assert f'"{name}"' in text
