@@ -87,7 +87,7 @@ def flaky(session: str) -> Script:
     script = Script(session)
     script.user("The nightly job crashes, please fix the bug.")
     trace = (
-        "Traceback (most recent call last):\n  File \"/srv/job/run.py\", line 42, in load\n"
+        'Traceback (most recent call last):\n  File "/srv/job/run.py", line 42, in load\n'
         "sqlite3.OperationalError: database table is locked: queue_17"
     )
     script.tool("Bash", trace, error=True, command="python run.py")

@@ -9,6 +9,7 @@ import sys
 import time
 import venv
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -175,9 +176,9 @@ def test_a_running_server_is_asked_first(home: Home) -> None:
         assert serve_briefs(home.settings) is None, "one listens already"
         path = home.inbox / "ask.sock"
         assert path.stat().st_mode & 0o777 == 0o600
-        home.places.interpreter.write_text(f"{sys.executable}\n-I\n")
-        (home.settings.home / "memory.db").rename(home.settings.home / "moved.db")
-        # The server opened the memory before it went; this process could not find it any more.
+        # This Python has nothing of ours installed: it could not find the answer by itself.
+        bare = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+        home.places.interpreter.write_text(f"{bare}\n-I\n")
         wait_for(path)
         assert "bulk endpoint" in home.told("goal", GOAL)
     finally:
@@ -200,16 +201,21 @@ def test_a_dead_socket_is_taken_over_and_a_bad_question_does_no_harm(home: Home)
         dead.bind(str(path))
     asking = serve_briefs(home.settings)
     assert asking is not None
-    for bad in (b"nonsense\n", b"[]\n", b"", b'{"v":9}\n', b'{"v":1,"op":"goal"}\n', b"x" * 300_000):
+    for bad in (
+        b"nonsense\n",
+        b"[]\n",
+        b"",
+        b'{"v":9}\n',
+        b'{"v":1,"op":"goal"}\n',
+        b"x" * 300_000,
+    ):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(20)
             connection.connect(str(path))
-            try:
+            with suppress(BrokenPipeError, ConnectionResetError):
                 connection.sendall(bad)
                 connection.shutdown(socket.SHUT_WR)
                 connection.recv(1000)
-            except (BrokenPipeError, ConnectionResetError):
-                pass
     wait_for(path)
     asking.close()
 

@@ -177,8 +177,9 @@ def normal_remote(url: str, folder: str) -> str:
             path = os.path.normpath(os.path.join(folder, url.removeprefix("file://")))
             return f"local{path}".removesuffix(".git")
     host = host.rpartition("@")[2]
-    if found and not host.startswith("["):
-        host = host.partition(":")[0]
+    if found:
+        ends = host.find("]") + 1
+        host = host[:ends] + host[ends:].partition(":")[0]
     path = path.strip("/").removesuffix(".git").strip("/")
     return f"{host}/{path}".lower()
 
