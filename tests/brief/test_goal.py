@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.brief import scenarios
+from tests.brief.scenarios import Case
 
 from holdfast.app.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.brief.goal import MOST_CHARACTERS
 from holdfast.brief.rulings import ENOUGH, find_rulings
 from holdfast.settings import Settings
-from tests.brief import scenarios
-from tests.brief.scenarios import Case
 
 
 @pytest.fixture(scope="module")

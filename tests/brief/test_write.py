@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from tests.brief import scenarios
 
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
@@ -11,7 +12,6 @@ from holdfast.brief.triggers import error_lines, error_triggers, signature_of
 from holdfast.capture.places import Places
 from holdfast.settings import Brief, Settings
 from holdfast.testing.transcripts import Script, bug_hunt
-from tests.brief import scenarios
 
 
 def loaded(path: Path) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_files_of_a_bank_that_is_gone_go_too(tmp_path: Path) -> None:
 def test_a_run_that_is_cut_short_leaves_no_half_file(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
-    assert not [name for name in os.listdir(Places(settings.home).briefs) if name[0] == "."]
+    assert not list(Places(settings.home).briefs.glob(".*"))
 
 
 def flaky(session: str) -> Script:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.brief import scenarios
 
 import holdfast
 from holdfast.app.briefing import prepare_briefs, serve_briefs
 from holdfast.capture.places import INJECTED, Places
 from holdfast.settings import Settings
 from holdfast.sources.project import normal_remote
-from tests.brief import scenarios
 
 SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
 SESSION = "5d1f0a52-0000-4000-8000-000000000001"
@@ -234,12 +234,13 @@ def test_an_error_that_was_resolved_before_is_told_once(home: Home) -> None:
     bank = json.loads((home.places.briefs / "folders.json").read_text())["folders"][scenarios.SHOP]
     path = home.places.briefs / f"{bank}.triggers.json"
     told = json.loads(path.read_text())
-    entry = {"id": "error-1", "text": "<holdfast-brief>then</holdfast-brief>", "records": []}
+    text = "<holdfast-brief>then</holdfast-brief>"
+    entry: dict[str, object] = {"id": "error-1", "text": text, "records": []}
     told["errors"] = {"ValueError: bad row N in P of the feed": [entry]}
     path.write_text(json.dumps(told))
     error = "Exit code 1\nTraceback\nValueError: bad row 17 in /srv/feeds/a.csv of the feed\n"
     seen = {"cwd": scenarios.SHOP, "tool_name": "Bash", "error": error, "is_interrupt": False}
-    assert home.told("error", seen) == entry["text"]
+    assert home.told("error", seen) == text
     assert home.told("error", seen) == "" and len(home.events("PostToolUseFailure")) == 2
     assert home.told("error", {**seen, "error": "Exit code 1"}) == ""
 

@@ -148,7 +148,8 @@ def _use(store: Ledger, injection: Injection, turns: Sequence[Turn]) -> tuple[Us
     for turn in turns:
         if turn.role is Role.USER and _OTHERWISE.search(turn.text[:600]):
             return Use.CONTRADICTED, cut(turn.text, _BECAUSE)
-    records = _Records(store, injection)
+    asked = " ".join(turn.text[:4000] for turn in turns if turn.role is Role.USER)
+    records = _Records(store, injection, asked)
     for use, shows in (
         (Use.CITED, records.cited),
         (Use.FILE, records.touched),
@@ -163,7 +164,9 @@ def _use(store: Ledger, injection: Injection, turns: Sequence[Turn]) -> tuple[Us
 class _Records:
     """What the records of an injection are known by."""
 
-    def __init__(self, store: Ledger, injection: Injection) -> None:
+    def __init__(self, store: Ledger, injection: Injection, asked: str) -> None:
+        """Words that were `asked` in the session itself show no use of anything else."""
+        self._asked = {stem(word) for word in words(asked)}
         named = [parsed for uri in injection.records if (parsed := parse_uri(uri))]
         self._ids = [parsed.id[:_CITED] for parsed in named if len(parsed.id) >= _CITED]
         self._files: set[str] = set()
@@ -177,7 +180,7 @@ class _Records:
     def _learn(self, record: object) -> None:
         if isinstance(record, Exchange):
             self._files |= set(record.files_modified[:8])
-            said = " ".join((record.title, *record.facts))
+            said = " ".join((record.title, record.summary, *record.facts))
         elif isinstance(record, Commit):
             self._files |= set(record.files[:8])
             said = f"{record.subject} {record.body[:600]}"
@@ -186,7 +189,7 @@ class _Records:
         else:
             return
         rare = {stem(w) for w in words(said) if len(w) > 5 and w not in STOPWORDS}
-        self._words.append(frozenset(rare))
+        self._words.append(frozenset(rare - self._asked))
 
     def cited(self, turn: Turn) -> str:
         """The text of a turn that names a record."""

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from holdfast.app.briefing import Briefing, note_injections, settle
+from holdfast.app.memory import Holdfast
+from holdfast.interfaces.cli.main import main
+from holdfast.model.accounts import Injection, InjectionKind, Use
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script, bug_hunt
+
+NOW = "2026-09-02T12:00:00.000Z"
+LATER = "22222222-0000-4000-8000-000000000002"
+
+
+class Noted(NamedTuple):
+    """What a hook noted."""
+
+    id: str
+    session: str
+    time: str
+    kind: InjectionKind
+    characters: int
+    records: tuple[str, ...]
+    cwd: str = "/home/dev/proj"
+
+
+def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL) -> Injection:
+    """The verdict on a brief about the importer that was put into a session."""
+    settings = Settings(home=folder / "home", claude_dir=folder)
+    bug_hunt().write(folder / "p")
+    script.write(folder / "p")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.find([folder / "p"]))
+        bank = memory.reader.banks()[0].id
+        (first,) = [s for s in memory.reader.sessions(bank) if s.host != LATER]
+        exchange = memory.reader.exchanges(bank, first.id)[0].id
+    note = Noted(
+        f"goal-abc.{LATER}.1", LATER, "2026-09-01T09:00:00Z", kind, 700,
+        (f"holdfast://exchange/{exchange}",),
+    )  # fmt: skip
+    assert note_injections(settings, [note]) == 1
+    assert note_injections(settings, [note]) == 1, "what is known stays as it is"
+    assert settle(settings, lambda: "2026-09-01T09:05:00.000Z") == (0, 1), "it may go on"
+    assert settle(settings, lambda: NOW) == (1, 0)
+    with Briefing(settings) as memory:
+        (found,) = memory.injections("proj")
+    assert exchange in found.records[0]
+    return found
+
+
+def later(*said: str) -> Script:
+    script = Script(LATER)
+    for place, text in enumerate(said):
+        (script.assistant if place % 2 else script.user)(text)
+    return script
+
+
+def attach(script: Script, id: str) -> None:
+    """What Claude Code writes down when it passes a hook's words on."""
+    text = f'<holdfast-brief id="{id}">…</holdfast-brief>'
+    attachment = {"type": "hook_additional_context", "content": [text]}
+    script.add({"type": "attachment", "sessionId": LATER, "attachment": attachment})
+
+
+def test_a_brief_that_the_transcript_shows_has_arrived(tmp_path: Path) -> None:
+    script = later("Tune the cache.", "It is tuned.")
+    attach(script, "goal-abc")
+    found = lived(tmp_path, script)
+    assert (found.arrived, found.use, found.because) == (True, Use.IGNORED, "")
+
+
+def test_one_that_it_does_not_show_has_not(tmp_path: Path) -> None:
+    assert lived(tmp_path, later("Tune the cache.", "It is tuned.")).arrived is False
+
+
+def test_touching_its_file_is_use(tmp_path: Path) -> None:
+    script = later("Rows are doubled again.")
+    script.tool("Read", "1\tx", file_path="/home/dev/proj/src/importer.py")
+    script.assistant("I see.")
+    found = lived(tmp_path, script)
+    assert (found.use, found.because) == (Use.FILE, "src/importer.py")
+
+
+def test_its_wording_is_use(tmp_path: Path) -> None:
+    words = "As before, the retry wrapper after a timeout needs an idempotency key on the import."
+    assert lived(tmp_path, later("Look at the nightly job.", words)).use is Use.WORDING
+
+
+def test_a_correction_by_the_user_counts_before_all_else(tmp_path: Path) -> None:
+    said = ("Look at the job.", "The retry wrapper did it.", "No, that's outdated, we rewrote it.")
+    assert lived(tmp_path, later(*said)).use is Use.CONTRADICTED
+
+
+def test_opening_a_recent_file_says_nothing_about_the_index(tmp_path: Path) -> None:
+    script = later("Something else.")
+    script.tool("Read", "1\tx", file_path="/home/dev/proj/src/importer.py")
+    assert lived(tmp_path, script, InjectionKind.START).use is Use.IGNORED
+
+
+def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    bug_hunt().write(tmp_path / "p")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.find([tmp_path / "p"]))
+    note = Noted("start-1.x.1", "x", "2026-09-01T09:00:00Z", InjectionKind.START, 10, ())
+    note_injections(settings, [note])
+    assert settle(settings, lambda: NOW).waiting == 1
+    assert settle(settings, lambda: "2026-09-20T00:00:00.000Z").settled == 1
+
+
+def test_the_command_shows_briefs_and_their_fates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(tmp_path, later("Tune the cache.", "It is tuned."))
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    assert main(["brief", "--bank", "proj"]) == 0
+    assert "Where we left off" in capsys.readouterr().out
+    assert main(["brief", "--bank", "proj", "--log"]) == 0
+    assert "did not arrive, ignored" in capsys.readouterr().out
+    assert main(["brief", "--bank", "proj", "--log", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["kind"] == "goal"
+    assert main(["brief", "--bank", "proj", "--prompt", "hi"]) == 0
+    assert "told nothing" in capsys.readouterr().out
+    assert main(["brief", "--bank", "proj", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["records"]
