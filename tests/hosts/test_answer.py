@@ -311,6 +311,9 @@ def test_a_worker_is_started_where_one_is_needed(home: Home, tmp_path: Path) -> 
     home.places.interpreter.write_text(f"{fake}\n-I\n")
     home.places.pid.write_text("999999999\n")
     subprocess.run(script, input=data, check=True, capture_output=True, timeout=60)
+    assert not ran.exists(), "nothing waits but what this session just left"
+    (home.inbox / "1.Stop.another.1").touch()
+    subprocess.run(script, input=data, check=True, capture_output=True, timeout=60)
     until = time.monotonic() + 20
     while not ran.exists() and time.monotonic() < until:
         time.sleep(0.02)

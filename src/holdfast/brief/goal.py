@@ -36,8 +36,10 @@ _BESIDE = 0.72
 _FEWEST_WORDS = 3
 _LEAST_SHARE = 0.15
 _RANKED = 40
+_READ = 16
+_WORTH_READING = 0.1
 _AREA = 6
-_FILES = 6
+_FILES = 4
 _COMPARED = 25
 _OF_A_FILE = 16
 _VIA_FILE = 0.75
@@ -45,7 +47,7 @@ _NAMED = 0.25
 _JOINT = 0.85
 # Files that every project has: to name one is not to name a matter.
 _EVERYWHERE = ("readme.md", "agents.md", "claude.md", "skill.md", "package.json", ".gitignore")
-_PLAN = Plan(limit=_RANKED, budget=Budget.LOW)
+_PLAN = Plan(budget=Budget.LOW)
 
 
 @dataclass(slots=True)
@@ -95,7 +97,10 @@ class _Search:
                 found.cosine = max(found.cosine, candidate.cosine)
         self._look_beside()
         self._look_at_files()
-        settled = [found for found in self._found.values() if found.matter.settles]
+        # To read what was said costs more than to look at outlines: only the nearest are read.
+        near = [found for found in self._found.values() if found.near >= _WORTH_READING]
+        nearest = sorted(near, key=lambda f: (-f.near, f.matter.id))[:_READ]
+        settled = [self._measure(found) for found in nearest if found.matter.settles]
         return sorted(settled, key=lambda f: (-self._worth(f), f.matter.time, f.matter.id))
 
     def _worth(self, found: _Found) -> float:
@@ -105,13 +110,23 @@ class _Search:
     def _meet(self, matter: Matter) -> _Found:
         known = self._found.get(matter.uri)
         if known is None:
-            near = self._nearness
-            alone = near.roots(matter.text)
-            parts = [near.roots(part.text) for part in self.matters.stretch(matter)]
-            own, joint = near.shared(alone), near.shared(frozenset[str]().union(*parts))
-            share = max(own.share, _JOINT * joint.share)
-            known = self._found[matter.uri] = _Found(matter, share, joint.telling)
+            known = self._found[matter.uri] = _Found(matter)
+            stretch = self.matters.stretch(matter)
+            self._share(known, matter.outline, [part.outline for part in stretch])
         return known
+
+    def _measure(self, found: _Found) -> _Found:
+        """The same with all that was said."""
+        stretch = self.matters.stretch(found.matter)
+        self._share(found, found.matter.text, [part.text for part in stretch])
+        return found
+
+    def _share(self, found: _Found, own: str, parts: Sequence[str]) -> None:
+        near = self._nearness
+        alone = near.shared(near.roots(own))
+        joint = near.shared(frozenset[str]().union(*map(near.roots, parts)))
+        found.share = max(alone.share, _JOINT * joint.share)
+        found.telling = joint.telling
 
     def _look_beside(self) -> None:
         """What was asked in one breath may be settled in the next."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -66,8 +66,13 @@ class Matter:
     changed: frozenset[str]
     files: frozenset[str]
     keywords: frozenset[str]
-    sayings: tuple[Saying, ...]
+    read: Callable[[], Iterable[Saying]]
     is_talk: bool = True
+
+    @cached_property
+    def sayings(self) -> tuple[Saying, ...]:
+        """What was settled in it; its turns are read when this is first asked for."""
+        return tuple(self.read())
 
     @cached_property
     def strength(self) -> float:
@@ -80,12 +85,16 @@ class Matter:
         return self.strength >= ENOUGH
 
     @cached_property
-    def text(self) -> str:
+    def outline(self) -> str:
         """What it can be told by: of a long piece of work not all that was mentioned in it."""
-        said = (saying.sentence for saying in self.sayings)
         files = sorted(self.changed)[:_FILES]
         details = self.details if self.is_talk else ""
-        return " ".join((self.title, self.summary, *said, *self.keywords, *files, details))
+        return " ".join((self.title, self.summary, *self.keywords, *files, details))
+
+    @property
+    def text(self) -> str:
+        """The same, and what was settled."""
+        return " ".join((self.outline, *(saying.sentence for saying in self.sayings)))
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -161,7 +170,7 @@ class Matters:
             frozenset(map(path_of, x.files_modified)),
             frozenset(map(path_of, (*x.files_modified, *x.files_read))),
             frozenset(map(str.lower, x.keywords)),
-            () if x.status in _GONE else tuple(self._sayings(x)),
+            lambda: () if x.status in _GONE else self._sayings(x),
             is_talk=x.last_seq - x.first_seq < _TALK,
         )
 
@@ -207,8 +216,15 @@ def _commit(c: Commit) -> Matter:
     name = uri("commit", c.id)
     # The subject may settle something; what follows it tells why.
     message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
-    found = find_rulings(message, by_person=True)
     files = frozenset(map(path_of, c.files))
+
+    def read() -> Iterable[Saying]:
+        for r in find_rulings(message, by_person=True):
+            place = (0, r.place)
+            yield Saying(
+                r.sentence, c.author, c.time, name, r.strength, r.rejects, place, True, r.outright
+            )
+
     return Matter(
         name,
         "commit",
@@ -223,19 +239,7 @@ def _commit(c: Commit) -> Matter:
         files,
         files,
         frozenset(),
-        tuple(
-            Saying(
-                r.sentence,
-                c.author,
-                c.time,
-                name,
-                r.strength,
-                r.rejects,
-                (0, r.place),
-                outright=r.outright,
-            )
-            for r in found
-        ),
+        read,
     )
 
 

@@ -40,6 +40,7 @@ class Nearness:
     def __init__(self, reader: Reader, bank: str, terms: Terms) -> None:
         size = max(2, reader.size(bank, _MOST))
         counts = reader.frequencies(bank, terms.words, _MOST)
+        self._roots: dict[str, frozenset[str]] = {}
         self._weight: dict[str, float] = {}
         self._others: dict[str, frozenset[str]] = {}
         for word, count in zip(terms.words, counts, strict=True):
@@ -53,7 +54,11 @@ class Nearness:
 
     def roots(self, text: str) -> frozenset[str]:
         """The stems of a text, to be measured alone or with those of others."""
-        return frozenset(stem(word) for word in words(text[:_READ]))
+        known = self._roots.get(text)
+        if known is None:
+            known = frozenset(map(stem, set(words(text[:_READ]))))
+            self._roots[text] = known
+        return known
 
     def shared(self, there: frozenset[str]) -> Shared:
         """What stems share with the prompt. Many stems share some by chance."""

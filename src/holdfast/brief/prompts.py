@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 
 from holdfast.language import STOPWORDS, names, stem, words
-from holdfast.refine.signals import is_go_on
 from holdfast.sources.claude_code.prompts import read_prompt
 
 _COMMAND = re.compile(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
@@ -17,9 +16,9 @@ _TAIL = 200
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 # Words of every second prompt: they name no matter, so sharing one means next to nothing.
 DULL = frozenset(
-    "able actually add again already also always another answer anything app application apply "
-    "around ask back bad best better big bit bug bugs build came case change changed changes "
-    "check clean code come commit complete correct create current day days different  "
+    "able actually add again ahead already also always another answer anything app application "
+    "apply around ask back bad best better big bit bug bugs build came case change changed changes "
+    "check clean code come commit complete correct create current day days different "
     "does done easy edit end error errors everything exist exists expect expected explain fail "
     "fails failed feature file files find fine first fix fixed fixes follow following found full "
     "function give good got great guide handle happen happens help idea implement implementation "
@@ -41,7 +40,7 @@ def goal_of(prompt: str) -> str:
     """The words of a prompt that states a goal, or ""."""
     read = read_prompt(prompt[:_LONGEST])
     text = read.text.strip()
-    if read.skip is not None or not text or text.startswith("<") or is_go_on(text):
+    if read.skip is not None or not text or text.startswith("<"):
         return ""
     if _COMMAND.match(text):
         return ""

@@ -47,6 +47,8 @@ def write_briefs(
     }
     _put(folder / _SETTINGS, {"v": VERSION, **flags})
     _sweep(folder, {bank.id for bank in banks})
+    # Its time tells hooks when all of this was last looked at.
+    (folder / _FOLDERS).touch()
     return written
 
 

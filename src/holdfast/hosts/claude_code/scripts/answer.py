@@ -199,7 +199,7 @@ def start(place: Place, session: str, payload: dict[str, Any], kind: str = "star
             give(place, kind, session, cwd, brief)
         else:
             welcome(place)
-    nudge(place, bank)
+    nudge(place)
 
 
 def welcome(place: Place) -> None:
@@ -209,21 +209,19 @@ def welcome(place: Place) -> None:
         sys.stdout.flush()
 
 
-def nudge(place: Place, bank: str) -> None:
+def nudge(place: Place) -> None:
     """Start a worker if there is something for it to do and none runs."""
     if works(os.path.join(place.hooks, "worker.pid")):
         return
-    name = bank + ".json" if bank else "folders.json"
-    path = os.path.join(place.home, "briefs", name)
+    path, own = os.path.join(place.home, "briefs", "folders.json"), f".{os.getpid()}"
+    waits = any(name.startswith("1.") and own not in name for name in os.listdir(place.inbox))
     made = os.stat(path).st_mtime if os.path.exists(path) else 0.0
-    waits = any(name.startswith("1.") for name in os.listdir(place.inbox))
     if not waits and time.time() - made < STALE_S:
         return
     python, *flags = place.interpreter()
     command = [python, *flags, "-m", "holdfast", "worker", "--nudged"]
     null = [(os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in range(3)]
-    # Away from the user's folder, and in a session of its own.
-    os.chdir("/")
+    os.chdir("/")  # away from the user's folder, and below in a session of its own
     around = {**os.environ, "HOLDFAST_HOME": place.home}
     try:
         os.posix_spawn(python, command, around, file_actions=null, setsid=True)
@@ -293,9 +291,11 @@ def ask(place: Place, session: str, cwd: str, prompt: str) -> dict[str, Any] | N
 
 def think(place: Place, bank: str, prompt: str) -> dict[str, Any]:
     """The same in this process, by words alone; given up after a while."""
+    import gc
     import signal
     import site
 
+    gc.disable()  # this process is over before there is anything to collect
     signal.signal(signal.SIGALRM, lambda number, frame: os._exit(0))
     signal.alarm(THINK_S)
     site.main()
