@@ -11,6 +11,7 @@ from holdfast.app.asking import Asking
 from holdfast.app.reading import Reading, utc_now
 from holdfast.brief.frame import NOTHING, Brief
 from holdfast.brief.goal import goal_brief
+from holdfast.brief.meanings import by_meaning
 from holdfast.brief.session import session_brief
 from holdfast.brief.settle import Note, Settled, settle_injections, take_notes
 from holdfast.brief.write import write_briefs
@@ -43,7 +44,10 @@ class Briefing(Reading):
         return self._goal(id, prompt, False) if id else NOTHING
 
     def _goal(self, id: str, prompt: str, quickly: bool) -> Brief:
-        return goal_brief(self._store, id, prompt, self._now, None if quickly else self.warm())
+        meaning = None if quickly else self.warm()
+        if meaning is None:
+            return goal_brief(self._store, id, prompt)
+        return goal_brief(self._store, id, prompt, by_meaning(self._store, id, self._now, meaning))
 
     def warm(self) -> Meaning | None:
         """Load the model, if there is one and anything is embedded."""

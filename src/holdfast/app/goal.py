@@ -7,7 +7,6 @@ anybody should wait for a prompt.
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 from holdfast.brief.goal import goal_brief
@@ -18,11 +17,7 @@ def goal_now(home: str, bank: str, prompt: str) -> dict[str, object]:
     """The brief for a prompt, as a hook takes it."""
     store = SqliteStore(Path(os.path.abspath(home)) / "memory.db", create=False)  # noqa: PTH100
     try:
-        brief = goal_brief(store, bank, prompt, _now)
+        brief = goal_brief(store, bank, prompt)
     finally:
         store.close()
     return {"v": 1, "id": brief.id, "text": brief.text, "records": list(brief.records)}
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

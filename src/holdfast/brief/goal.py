@@ -19,12 +19,10 @@ from holdfast.brief.nearness import Nearness
 from holdfast.brief.prompts import goal_of
 from holdfast.brief.rulings import ENOUGH
 from holdfast.language import names
-from holdfast.model.query import Filter
-from holdfast.recall.engine import rank
-from holdfast.recall.meaning import Meaning
-from holdfast.recall.plan import Budget, Plan
+from holdfast.model.query import Filter, Layer, Passage
+from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.terms import read_terms
-from holdfast.store.protocol import Store
+from holdfast.store.protocol import Reader
 
 MOST_CHARACTERS = 2_500
 MOST_RULINGS = 3
@@ -35,19 +33,22 @@ FLOOR_WITH_MEANING = 0.34
 _BESIDE = 0.72
 _FEWEST_WORDS = 3
 _LEAST_SHARE = 0.15
-_RANKED = 40
-_READ = 16
+_RANKED = 30
+_READ = 12
 _WORTH_READING = 0.1
 _AREA = 6
 _FILES = 4
-_COMPARED = 25
 _OF_A_FILE = 16
 _VIA_FILE = 0.75
 _NAMED = 0.25
 _JOINT = 0.85
 # Files that every project has: to name one is not to name a matter.
 _EVERYWHERE = ("readme.md", "agents.md", "claude.md", "skill.md", "package.json", ".gitignore")
-_PLAN = Plan(budget=Budget.LOW)
+_SUMMING_UP = (Layer.OBSERVATIONS, Layer.TEAM)
+
+
+# Passages for a goal, the best first, each with the cosine of its meaning, 0 if that is unknown.
+Recall = Callable[[str], Sequence[tuple[Passage, float]]]
 
 
 @dataclass(slots=True)
@@ -69,32 +70,41 @@ class _Found:
         return (words + 2 * self.cosine) / 3 if self.cosine else words
 
 
+def by_words(reader: Reader, bank: str, goal: str) -> list[tuple[Passage, float]]:
+    """What full text finds; what sums up is asked for by itself too, lest turns crowd it out.
+    How near a find is gets measured here, so the engine's own order is not waited for."""
+    terms = read_terms(goal)
+    wanted = (*terms.all, *expand(terms.words, Expansion.FULL))
+    matches = reader.search(bank, wanted, (), _RANKED)
+    matches += reader.search(bank, wanted, _SUMMING_UP, _RANKED // 2)
+    return [(passage, 0.0) for passage in dict.fromkeys(match.passage for match in matches)]
+
+
 class _Search:
     """One prompt put to one bank."""
 
     def __init__(
-        self, store: Store, bank: str, goal: str, now: Callable[[], str], meaning: Meaning | None
+        self, reader: Reader, bank: str, goal: str, ranked: Sequence[tuple[Passage, float]]
     ) -> None:
-        self._store = store
+        self._reader = reader
         self._bank = bank
-        self._nearness = Nearness(store, bank, read_terms(goal))
+        self._nearness = Nearness(reader, bank, read_terms(goal))
         self._found: dict[str, _Found] = {}
         self._goal = goal
-        plan = _PLAN._replace(budget=Budget.MID) if meaning is not None else _PLAN
-        self._ranked = rank(store, bank, goal, plan, now, meaning).candidates[:_RANKED]
+        self._ranked = ranked
         found: dict[str, set[int]] = {}
-        for passage in (candidate.passage for candidate in self._ranked):
+        for passage, _ in self._ranked:
             if passage.kind == "turn":
                 found.setdefault(passage.session, set()).add(passage.seq)
-        self.matters = Matters(store, bank, found)
+        self.matters = Matters(reader, bank, found)
 
     def run(self) -> list[_Found]:
         """The matters that settle something, the nearest first."""
-        for candidate in self._ranked:
-            matter = self.matters.of_passage(candidate.passage)
+        for passage, cosine in self._ranked:
+            matter = self.matters.of_passage(passage)
             if matter is not None:
                 found = self._meet(matter)
-                found.cosine = max(found.cosine, candidate.cosine)
+                found.cosine = max(found.cosine, cosine)
         self._look_beside()
         self._look_at_files()
         # To read what was said costs more than to look at outlines: only the nearest are read.
@@ -143,7 +153,7 @@ class _Search:
             for file in sorted(found.matter.changed)[:_FILES]:
                 around[file] = max(around.get(file, 0.0), found.near)
         for file, near in sorted(around.items(), key=lambda item: (-item[1], item[0]))[:_FILES]:
-            records = self._store.sift(self._bank, Filter(file=file), _OF_A_FILE + 1)
+            records = self._reader.sift(self._bank, Filter(file=file), _OF_A_FILE + 1)
             if len(records) > _OF_A_FILE:
                 continue  # a file that everything touches tells nothing apart
             for record in records:
@@ -152,23 +162,18 @@ class _Search:
                     found.via = max(found.via, _VIA_FILE * near)
         for name in names(self._goal):
             if ("." in name or "/" in name) and not name.lower().endswith(_EVERYWHERE):
-                for record in self._store.sift(self._bank, Filter(file=name), _OF_A_FILE):
+                for record in self._reader.sift(self._bank, Filter(file=name), _OF_A_FILE):
                     self._meet(self.matters.of(record)).named = True
 
 
-def goal_brief(
-    store: Store,
-    bank: str,
-    prompt: str,
-    now: Callable[[], str],
-    meaning: Meaning | None = None,
-) -> Brief:
-    """What a session's first prompt should know, or nothing. By words alone, unless a model is
-    given that is loaded already."""
+def goal_brief(reader: Reader, bank: str, prompt: str, recalled: Recall | None = None) -> Brief:
+    """What a session's first prompt should know, or nothing. By words alone, unless another way
+    to find passages is given, such as one that knows meanings."""
     goal = goal_of(prompt)
-    if not goal or not store.size(bank, 1):
+    if not goal or not reader.size(bank, 1):
         return NOTHING
-    search = _Search(store, bank, goal, now, meaning)
+    ranked = recalled(goal) if recalled is not None else by_words(reader, bank, goal)
+    search = _Search(reader, bank, goal, ranked)
     items = _choose(search.run(), search.matters)
     return _render(items) if items else NOTHING
 
@@ -192,7 +197,7 @@ class _Item(NamedTuple):
 
 def _choose(found: Sequence[_Found], matters: Matters) -> list[_Item]:
     """The nearest that clear the floor, each in its latest version, none told twice."""
-    latest = _later_versions([f.matter for f in found[:_COMPARED]])
+    latest = _later_versions([f.matter for f in found])
     best = max((f.near for f in found if clears(f)), default=0.0)
     chosen: list[_Item] = []
     told: set[str] = set()

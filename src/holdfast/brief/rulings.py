@@ -71,8 +71,11 @@ def find_rulings(text: str, by_person: bool) -> list[Ruling]:
     """The sentences of a text that settle something, or come near to it, in their order. A short
     text in which something is settled is one ruling: its other sentences say why."""
     typed = by_person and len(text) <= _TYPED
+    text = text[:_READ]
     found: list[Ruling] = []
-    for place, sentence in enumerate(sentences(text[:_READ])):
+    if not _may_settle(text, typed):
+        return found
+    for place, sentence in enumerate(sentences(text)):
         strength = _strength(sentence, typed)
         if strength:
             rejects = _REJECTS.search(sentence) is not None
@@ -84,6 +87,14 @@ def find_rulings(text: str, by_person: bool) -> list[Ruling]:
         rejects, outright = any(r.rejects for r in found), any(r.outright for r in found)
         return [Ruling(whole, best, rejects, 0, outright)]
     return found
+
+
+def _may_settle(text: str, by_person: bool) -> bool:
+    """Whether it is worth taking a text apart: most say nothing of the kind."""
+    if _SETTLES.search(text):
+        return True
+    binds, rejects = _BINDS.search(text), _REJECTS.search(text)
+    return bool(binds or rejects) if by_person else bool(binds and rejects)
 
 
 def _strength(sentence: str, by_person: bool) -> float:
