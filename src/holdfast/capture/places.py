@@ -60,6 +60,10 @@ class Places(NamedTuple):
         """Redacted events, one file a session."""
         return self.home / "events"
 
+    def journal(self, session: str) -> Path:
+        """The journal of a session."""
+        return self.journals / f"{session}.jsonl"
+
     @property
     def marks(self) -> Path:
         """What was already done for a session."""

@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import orjson
 
+from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.bank_making import UNSORTED, BankMaker
 from holdfast.refine.banks import pick
 from holdfast.refine.pending import next_line_start
+from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import FileInfo
@@ -25,6 +27,7 @@ from holdfast.store.protocol import Writer
 _TAIL_BYTES = 64 * 1024
 _TIMESTAMP = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\dT[\d:.]{8,16}Z?)"')
 _PEEK_BYTES = 512 * 1024
+_JOURNAL = b'{"v":1,"id":"'
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
 
@@ -37,7 +40,8 @@ class Input(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A file with something new in it, from `start` up to the size it had when we looked."""
+    """A file with something new in it, from `start` up to the size it had when we looked.
+    `journal` is where hooks told of the same session, "" if the file is itself a journal."""
 
     source: Source
     file: FileInfo
@@ -45,6 +49,7 @@ class Job(NamedTuple):
     size: int
     stamp: str
     excluded: bool = False
+    journal: str = ""
 
 
 def find_inputs(
@@ -78,6 +83,10 @@ def _refuse_other_formats(path: Path) -> None:
             first = file.readline(_PEEK_BYTES).strip()
     except OSError:
         return  # reading it will tell why
+    if first.startswith(_JOURNAL):
+        raise InputError(
+            f"{path} is a journal of what hooks told.", "It is read when its session is over."
+        )
     dialogue = b'"text"' in first and b'"type"' not in first
     if first and (dialogue or (path.suffix != ".jsonl" and not first.startswith(b"{"))):
         raise InputError(
@@ -118,6 +127,7 @@ class Planner:
     def __init__(self, writer: Writer, banks: BankMaker) -> None:
         self._writer = writer
         self._banks = banks
+        self._places = Places(banks.home)
         # Lines that an older reader could not read are worth another look by a newer one.
         self._retry = writer.sources_failed_before(READER_VERSION)
         self._missing: dict[str, list[Source]] = {}
@@ -147,7 +157,7 @@ class Planner:
         if source is not None and source.stamp == stamp and not retry:
             self._note_well(source)
             return None
-        cwd = _first_cwd(path) if item.agent == claude_code.AGENT else ""
+        cwd = _first_cwd(path) if item.agent in (claude_code.AGENT, events.AGENT) else ""
         if source is None:
             source = self._new_source(item, cwd)
         else:
@@ -157,7 +167,9 @@ class Planner:
         root = self._banks.project(cwd).root if cwd else ""
         info = FileInfo(str(path), item.agent, path.stem, root)
         excluded = bool(cwd) and self._banks.excluded(cwd)
-        return Job(source, info, next_line_start(path, source), stat.st_size, stamp, excluded)
+        start = next_line_start(path, source)
+        journal = str(self._places.journal(_host(path))) if item.agent == claude_code.AGENT else ""
+        return Job(source, info, start, stat.st_size, stamp, excluded, journal)
 
     def _refuse_twice(self, source: Source, item: Input) -> None:
         """A file is in one bank, read in one way."""
