@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,7 +29,8 @@ def append(path: Path, events: Sequence[Event]) -> int:
     descriptor = os.open(path, flags, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        known = set(ids(path))
+        with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
+            known = set(_ids(file))
         new = {event["id"]: event for event in events if event["id"] not in known}
         lines = "".join(f"{spell(event)}\n" for event in new.values())
         end = _heal(descriptor)
@@ -74,9 +75,13 @@ def _heal(descriptor: int) -> int:
 
 def ids(path: Path) -> Iterator[str]:
     """The events that a journal holds whole."""
-    for line in _lines(path):
+    yield from _ids(_lines(path))
+
+
+def _ids(lines: Iterable[bytes]) -> Iterator[str]:
+    for line in lines:
         found = _ID.match(line)
-        if found:
+        if found and line.endswith(b"\n"):
             yield found.group(1).decode("utf-8", "replace")
 
 
@@ -98,10 +103,12 @@ def parse(line: bytes) -> Event | None:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
+    """Whole lines; of a journal that cannot be opened there are none. Whoever wants to append to
+    it will hear why."""
     try:
         with path.open("rb") as file:
             for line in file:
                 if line.endswith(b"\n"):
                     yield line
-    except FileNotFoundError:
+    except OSError:
         return

@@ -7,7 +7,7 @@ more, and never their sum.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from pathlib import Path
 
 from holdfast.capture import journal
@@ -76,29 +76,34 @@ class Journalled:
     """The turns that a session has only from its journal, when its transcript is read. The
     transcript is the better witness: such a turn is taken over, once."""
 
-    def __init__(self, writer: Writer, journal: Source) -> None:
+    def __init__(self, writer: Writer, journal: Source, transcript: Source) -> None:
         self._writer = writer
         self._journal = journal
-        self._calls: dict[str, dict[str, Turn]] = {}
-        self._said: dict[str, dict[_Words, deque[Turn]]] = {}
+        self._transcript = transcript
+        self._told: dict[str, dict[_Words, list[Turn]]] = {}
 
     def take(self, event: RefinedTurn) -> Turn | None:
         """The turn that a line of the transcript tells again."""
-        if event.session not in self._said:
+        if event.session not in self._told:
             self._load(event.session)
-        if event.tool is not None:
-            return self._calls[event.session].pop(event.tool.call, None)
-        found = self._said[event.session].get(_words(event.role, event.text))
-        return found.popleft() if found else None
+        found = self._told[event.session].get(_key(event), [])
+        for turn in found:
+            if self._is_journals(turn) or turn.origin.ref == event.ref:
+                found.remove(turn)
+                return turn
+        return None
 
     def _load(self, session: str) -> None:
-        calls = self._calls[session] = {}
-        said: dict[_Words, deque[Turn]] = {}
-        self._said[session] = said
+        told = self._told[session] = {}
         for turn in self._writer.turns_from(self._journal.bank, session):
-            if turn.origin.source != self._journal.id:
-                continue
-            if turn.tool is not None:
-                calls[turn.tool.call] = turn
-            else:
-                said.setdefault(_words(turn.role, turn.text), deque()).append(turn)
+            # One that was taken over is at line 0 again when the transcript was rewritten.
+            met = turn.origin.source == self._transcript.id and turn.origin.line == 0
+            if self._is_journals(turn) or met:
+                told.setdefault(_key(turn), []).append(turn)
+
+    def _is_journals(self, turn: Turn) -> bool:
+        return turn.origin.source == self._journal.id
+
+
+def _key(turn: Turn | RefinedTurn) -> _Words:
+    return _words(turn.role, turn.tool.call if turn.tool else turn.text)

@@ -93,7 +93,7 @@ def _listen(page: _Page, position: int) -> None:
         return
     journal = writer.source_at(job.journal) if job.journal else None
     if journal is not None and journal.l1_bytes and journal.bank == page.bank:
-        page.journalled = Journalled(writer, journal)
+        page.journalled = Journalled(writer, journal, job.source)
 
 
 def _place_turn(page: _Page, event: RefinedTurn) -> None:
@@ -102,7 +102,7 @@ def _place_turn(page: _Page, event: RefinedTurn) -> None:
     known = page.known.get(event.id)
     # Known from this very file at line 0: the file was rewritten, and only the place is new.
     met_again = known is not None and known.source == origin.source and known.line == 0
-    told = page.journalled.take(event) if page.journalled else None
+    told = page.journalled.take(event) if page.journalled and not met_again else None
     if told is not None:
         page.refused[event.line] = Skip.DUPLICATE
         page.keep(replace(told, origin=origin))
