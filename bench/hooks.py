@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,7 +41,7 @@ _NOW = "2100-01-01T00:00:00.000Z"
 
 
 @contextmanager
-def hooked_home() -> Iterator[Places]:
+def hooked_home() -> Generator[Places]:
     """A home with hooks and an inbox of its own; its worker does nothing."""
     with tempfile.TemporaryDirectory() as folder:
         places = Places(Path(folder) / "home")
@@ -127,7 +127,7 @@ def storm(places: Places) -> list[str]:
         (places.marks / f"{name}.goal").touch()
     started = time.perf_counter()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(lambda name: play(places, name), names))
+        list(pool.map(play, [places] * len(names), names))
     spent = time.perf_counter() - started
     inbox = places.inbox()
     assert inbox is not None

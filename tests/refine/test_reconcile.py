@@ -194,6 +194,33 @@ def test_a_prompt_said_twice_and_written_once_is_there_twice(tmp_path: Path) -> 
     assert home.said() == ["continue", "continue"]
 
 
+@pytest.mark.parametrize("written", [True, False])
+def test_hooks_that_are_set_up_twice_tell_everything_once(tmp_path: Path, written: bool) -> None:
+    home = Home(tmp_path)
+    if written:
+        script = Script(SESSION)
+        script.user("continue")
+        script.tool("Bash", "ok", command="ls")
+        script.lines[1]["message"]["content"][0]["id"] = "toolu_1"
+        script.assistant("Done.")
+        home.ingest(write(script, home))
+    for prompt in ("p1", "p1"):
+        home.prompt("continue", prompt_id=prompt)
+    home.drain()
+    home.now = "2026-11-01T02:00:00.000Z"
+    home.reconcile()
+    for _ in range(2):
+        home.bash("toolu_1", "ls")
+    for _ in range(2):
+        home.stop("Done.")
+    home.prompt("continue", prompt_id="p1")
+    home.end()
+    home.drain()
+    home.reconcile()
+    assert home.said() == ["continue", "ls", "Done."]
+    check_balance(home)
+
+
 def test_stopping_again_without_a_word_says_nothing_twice(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.prompt("start the agents")

@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from holdfast.capture import journal
+from holdfast.model.ids import content_id
 from holdfast.model.ledger import Source
 from holdfast.model.records import Role, Turn
 from holdfast.refine.turns import RefinedTurn
@@ -36,6 +37,7 @@ class Transcribed:
         # Each of the lines before has its turn, its own or the transcript's.
         self._before: dict[str, Counter[_Words]] = {}
         self._last: dict[str, _Words] = {}
+        self._seen: set[str] = set()
         if position:
             self._look_back(file, position)
 
@@ -45,14 +47,19 @@ class Transcribed:
             reading = events.read_record(record, file) if record else None
             for turn in reading.turns if reading else ():
                 session = reading.session if reading else ""
-                words = _words(turn.role, turn.text)
-                self._before.setdefault(session, Counter())[words] += 1
-                self._last[session] = words
+                words = self._last[session] = _words(turn.role, turn.text)
+                id = content_id(*turn.key)
+                if id not in self._seen:
+                    self._before.setdefault(session, Counter())[words] += 1
+                self._seen.add(id)
 
     def repeats(self, event: RefinedTurn) -> bool:
         """Whether a line of the journal says what is known."""
         words = _words(event.role, event.text)
         last, self._last[event.session] = self._last.get(event.session), words
+        if event.id in self._seen:
+            return True
+        self._seen.add(event.id)
         if event.tool is not None:
             return self._writer.knows_call(self._bank, event.tool.call)
         if event.role is Role.ASSISTANT and last == words:

@@ -112,7 +112,8 @@ def drain(
                 _store(batch, places, keep, done)
                 batch = _Batch()
         _store(batch, places, keep, done)
-        done.emptied += inbox.relieve(folder)
+        if done.problems:  # what cannot be stored must not fill the memory either
+            done.emptied += inbox.relieve(folder)
     done.redacted = sum(scribe.taken.values())
     return done
 

@@ -113,6 +113,9 @@ class Scribe:
         if _SESSION.match(agent):
             kind = self._redactor.name(string(record, "agent_type")[:100])
             line |= {"agent": agent, "agent_type": kind}
+        prompt = string(record, "prompt_id")
+        if raw.event == "UserPromptSubmit" and _SESSION.match(prompt):
+            line["prompt"] = prompt
         if problem is None and session == _NOBODY and record:
             problem = Failure.WRONG_SHAPE
         if problem is not None:

@@ -160,7 +160,10 @@ def _turn(record: Record) -> DraftTurn | None:
     text = string(record, "text")
     if not text:
         return None
-    return DraftTurn(("event", id, text), time, role, trust, text, string(record, "speaker"))
+    # Where hooks are set up twice, the same prompt comes in two events.
+    prompt = string(record, "prompt")
+    key = ("prompt", prompt, text) if prompt else ("event", id, text)
+    return DraftTurn(key, time, role, trust, text, string(record, "speaker"))
 
 
 def _result(record: Record) -> DraftResult:
