@@ -54,6 +54,22 @@ def test_where_there_is_no_memory_to_write_to_only_names_are_kept(
     assert not places.names_only.exists()
 
 
+def test_a_machine_that_does_not_tell_its_mounts_has_no_memory_to_write_to(tmp_path: Path) -> None:
+    places = Places(tmp_path / "home")
+    assert make_inbox(places, tmp_path, tmp_path / "none") == places.home / "inbox"
+
+
+def test_a_memory_that_refuses_every_name_is_none(tmp_path: Path) -> None:
+    memory, table = mounted(tmp_path)
+    places = Places(tmp_path / "home")
+    first = make_inbox(places, memory, table)
+    first.rmdir()
+    for name in (first.name, *(f"{first.name}-{n}" for n in range(2, 10))):
+        (memory / name).write_text("squatter")
+    assert make_inbox(places, memory, table) == places.home / "inbox"
+    assert places.names_only.exists()
+
+
 def test_a_name_that_is_taken_is_left_to_whoever_took_it(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
     places = Places(tmp_path / "home")
@@ -129,3 +145,4 @@ def test_the_oldest_words_go_when_memory_runs_short_but_every_name_stays(tmp_pat
     assert [event.size for event in events] == [0, 0, 0, 0, 100, 100]
     assert [event.id for event in events] == before
     assert relieve(tmp_path, 250) == 0
+    assert relieve(tmp_path, 0) == 2

@@ -214,6 +214,52 @@ def test_a_payload_too_large_even_when_clipped_keeps_whose_it_is(tmp_path: Path)
     assert (line["problem"], line["cwd"], done.failed) == ("too-large", "/home/dev/proj", 1)
 
 
+def test_more_than_a_batch_is_drained_in_order(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for number in range(1100):
+        home.prompt(f"prompt {number}")
+    assert home.drain().events == 1100
+    assert [line["text"] for line in home.journal()] == [f"prompt {n}" for n in range(1100)]
+
+
+def test_a_payload_that_is_nobodys_or_too_deep_keeps_only_its_name(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.put("Stop", b'{"last_assistant_message":"whose?"}', session="none")
+    home.put("Stop", b'{"cwd":"\\ud800","cwd":"/home/dev/proj","x":' + b"[" * 5000)
+    home.put("PostToolUse", {"tool_name": "T", "tool_input": {"x": deep(400)}})
+    done = home.drain()
+    (nobodys,) = home.journal("none")
+    assert nobodys["problem"] == "wrong-shape" and "text" not in nobodys
+    cut, nested = home.journal()
+    assert (cut["problem"], cut["cwd"]) == ("too-deep", "/home/dev/proj")
+    assert nested["tool"] == "T" and done.failed == 2
+
+
+def deep(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_events_left_from_before_there_was_memory_are_drained_too(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    before = home.places.home / "inbox"
+    before.mkdir()
+    home.put("Stop", b"").rename(before / "1.Stop.old.7")
+    assert home.drain().events == 1 and list(before.iterdir()) == []
+
+
+def test_what_cannot_be_stored_does_not_fill_the_memory(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for number in range(3):
+        home.put("PostToolUse", {"tool_name": "T", "tool_response": f"{number}" * 30_000_000})
+    home.places.journals.write_text("in the way")
+    done = home.drain()
+    sizes = [event.size > 0 for event in waiting(home.inbox).events]
+    assert (done.emptied, sizes) == (1, [False, True, True])
+
+
 def test_a_journal_that_cannot_be_written_leaves_events_where_they_are(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.prompt("one")

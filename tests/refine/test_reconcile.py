@@ -11,9 +11,12 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from tests.hooked import RECORDED, SESSION, Home, recorded
 
+from holdfast.errors import InputError
+from holdfast.model.ledger import SourceState
 from holdfast.model.records import Role, Turn
 from holdfast.refine.reconcile import unread_journals
 from holdfast.sources.claude_code.events import AGENT
+from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.transcripts import Script
 
 TRANSCRIPTS = Path(__file__).parents[1] / "recorded" / "transcripts"
@@ -319,6 +322,30 @@ def test_ingest_of_a_folder_around_our_home_leaves_journals_alone(tmp_path: Path
     home.ingest(tmp_path)
     with home.open() as memory:
         assert [source.agent for source in memory.reader.sources()] == [AGENT]
+
+
+def test_a_journal_given_by_name_is_not_taken_for_a_transcript(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    tell(home)
+    home.drain()
+    with home.open() as memory, pytest.raises(InputError, match="journal of what hooks told"):
+        memory.find([home.places.journal(SESSION)])
+
+
+def test_a_transcript_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = write(transcript(), home)
+    tell(home, str(path))
+    home.ingest(path)
+    with home.open() as memory:
+        (source,) = memory.reader.sources()
+    store = SqliteStore(home.settings.database)
+    with store.transaction():
+        store.mark_source(source.id, SourceState.UNREADABLE.value, "cannot be read")
+    store.close()
+    path.write_bytes(path.read_bytes() + b"{}\n")
+    home.drain()
+    assert home.reconcile().journals.lines == 7
 
 
 Step = tuple[str, str]
