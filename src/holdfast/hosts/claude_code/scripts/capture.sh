@@ -47,10 +47,18 @@ elif ! cat 2>/dev/null >"$file"; then
 fi
 
 case $event in Stop | SessionEnd | PreCompact) ;; *) exit 0 ;; esac
-if read -r worker 2>/dev/null <"$here/worker.pid"; then
-    kill -0 "$worker" 2>/dev/null && exit 0
+# A number alone may be another process by now; where the kernel tells, it must be as old as ours.
+if { read -r worker && read -r began; } 2>/dev/null <"$here/worker.pid"; then
+    if [ -n "$began" ] && [ -d /proc/self ]; then
+        read -r alive 2>/dev/null <"/proc/$worker/stat" && case $alive in *" $began "*) exit 0 ;; esac
+    else
+        kill -0 "$worker" 2>/dev/null && exit 0
+    fi
 fi
 { read -r python && read -r flags; } 2>/dev/null <"$here/python" || exit 0
+# The home is where this script lies, whatever the settings of the one who started us.
+HOLDFAST_HOME=$home
+export HOLDFAST_HOME
 # In its own session, so that neither Claude Code's end nor a closed terminal takes it along.
 set -- "$python" $flags -m holdfast worker --nudged
 if [ -x /usr/bin/setsid ]; then
