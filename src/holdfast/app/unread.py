@@ -16,6 +16,7 @@ from time import time
 
 from holdfast.capture.places import Places
 from holdfast.model.ledger import SourceState
+from holdfast.refine.pending import stamp_of
 from holdfast.refine.plan import Input, in_order
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import default_folder, find_transcripts
@@ -107,7 +108,6 @@ class Unread:
 
 def _stamp(path: Path) -> str:
     try:
-        stat = path.stat()
+        return stamp_of(path.stat())
     except OSError:
         return ""
-    return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"

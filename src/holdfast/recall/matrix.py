@@ -203,6 +203,17 @@ class Matrix:
             self._path.unlink(missing_ok=True)
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a file is a matrix of ours with nothing missing at its end."""
+    try:
+        with path.open("rb") as file:
+            magic, dimension, rows, *_ = _HEADER.unpack(file.read(_HEADER.size))
+        size = _HEADER.size + rows * (dimension * 4 + 8)
+        return bool(magic == _MAGIC and path.stat().st_size == size)
+    except (OSError, struct.error):
+        return False
+
+
 def _possible(scores: Floats) -> bool:
     """Vectors have at most length 1, so a greater product tells of a damaged file."""
     return bool(np.isfinite(scores).all()) and float(np.abs(scores).max()) <= _LONGEST

@@ -15,7 +15,7 @@ from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.bank_making import UNSORTED, BankMaker
 from holdfast.refine.banks import pick
-from holdfast.refine.pending import next_line_start
+from holdfast.refine.pending import next_line_start, stamp_of
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import FileInfo
@@ -145,7 +145,7 @@ class Planner:
     def _plan(self, item: Input) -> Job | None:
         path = item.path
         stat = path.stat()
-        stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
+        stamp = stamp_of(stat)
         source = self._writer.source_at(str(path)) or self._moved(path, stat.st_size)
         if source is not None:
             self._refuse_twice(source, item)

@@ -66,7 +66,9 @@ def _by_hand(once: bool) -> int:
         screen.line("Another worker is at it; nothing to do here.")
         return 0
     if outcome.failed:
-        screen.line(f"Not done: {', '.join(outcome.failed)}. `holdfast doctor` looks for the cause.")
+        screen.line(
+            f"Not done: {', '.join(outcome.failed)}. `holdfast doctor` looks for the cause."
+        )
         return 1
     screen.line(f"Everything is done ({number(outcome.passes, 'pass', 'passes')}).")
     return 0
