@@ -48,9 +48,11 @@ class Lease:
 
 @contextmanager
 def lease(places: Places, patience: float = PATIENCE_S) -> Generator[Lease | None]:
-    """Take the lease, waiting a little for a worker that is just leaving; None if it stays."""
+    """Take the lease, waiting a little for a worker that is just coming or leaving; None if it
+    stays. One that has announced itself will look at the inbox again before it goes, so there
+    is nothing to wait for."""
     places.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = _lock(places.lock, monotonic() + patience)
+    descriptor = _lock(places, monotonic() + patience)
     if descriptor is None:
         yield None
         return
@@ -63,9 +65,9 @@ def lease(places: Places, patience: float = PATIENCE_S) -> Generator[Lease | Non
         os.close(descriptor)
 
 
-def _lock(path: Path, give_up: float) -> int | None:
+def _lock(places: Places, give_up: float) -> int | None:
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -75,11 +77,12 @@ def _lock(path: Path, give_up: float) -> int | None:
             raise
         else:
             # The lock of a file that someone has removed meanwhile is nobody's.
-            if _same(descriptor, path):
+            if _same(descriptor, places.lock):
                 return descriptor
             os.close(descriptor)
             continue
-        if monotonic() >= give_up:
+        pid, started = _read_pid(places.pid)
+        if monotonic() >= give_up or (pid is not None and _is_alive(pid, started)):
             return None
         sleep(_POLL_S)
 

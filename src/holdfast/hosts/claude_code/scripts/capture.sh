@@ -50,7 +50,10 @@ case $event in Stop | SessionEnd | PreCompact) ;; *) exit 0 ;; esac
 # A number alone may be another process by now; where the kernel tells, it must be as old as ours.
 if { read -r worker && read -r began; } 2>/dev/null <"$here/worker.pid"; then
     if [ -n "$began" ] && [ -d /proc/self ]; then
-        read -r alive 2>/dev/null <"/proc/$worker/stat" && case $alive in *" $began "*) exit 0 ;; esac
+        if read -r alive 2>/dev/null <"/proc/$worker/stat"; then
+            set -- ${alive##*) }
+            [ "${20}" != "$began" ] || exit 0
+        fi
     else
         kill -0 "$worker" 2>/dev/null && exit 0
     fi
