@@ -195,6 +195,10 @@ class Reader(Protocol):
         """The vectors of what has one of these hashes."""
         ...
 
+    def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
+        """The numbers of the vectors that stand for passages of these kinds, in order."""
+        ...
+
     def passages_of(
         self, bank: str, model: str, numbers: Sequence[int]
     ) -> list[tuple[int, Passage]]:

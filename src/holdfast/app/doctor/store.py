@@ -63,7 +63,8 @@ def _vectors(patient: Patient) -> Check:
         return "Removed; they are made again when they are needed."
 
     names = ", ".join(path.name for path in broken)
-    return Check("vectors", Grade.BROKEN, f"Damaged: {names}.", "holdfast doctor --fix", remove)
+    sentence = f"Damaged or of another version: {names}."
+    return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
 
 
 def check_models(patient: Patient) -> list[Check]:
