@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 
 import psutil
 
@@ -104,3 +104,9 @@ def wait_until_quiet(home: Path, seconds: float = 60.0) -> None:
     while left := processes_of(home):
         assert monotonic() < give_up, left
         sleep(0.1)
+
+
+def make_old(path: Path, seconds: float) -> None:
+    """Let a file be so old; less than nothing is a time to come."""
+    then = time() - seconds
+    os.utime(path, (then, then))

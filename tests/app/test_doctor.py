@@ -8,11 +8,10 @@ import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
-from time import time
 from typing import Any
 
 import pytest
-from tests.app.homes import make_home, run
+from tests.app.homes import make_home, make_old, run
 
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import examine, mend
@@ -100,6 +99,7 @@ def test_an_interpreter_that_does_not_serve(settings: Settings, lines: str, word
 def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> None:
     inbox = Places(settings.home).inbox()
     assert inbox is not None
+    (settings.home / "notes of my own").touch()  # or opening the memory closes it by itself
     for path in (settings.home, inbox):
         path.chmod(0o755)
     assert set(ill(settings)) == {"home", "inbox"}
@@ -125,7 +125,7 @@ def test_events_of_the_future_tell_of_the_clock(settings: Settings) -> None:
     inbox = Places(settings.home).inbox()
     assert inbox is not None
     (inbox / "1.Stop.none.5").write_text("{}")
-    os.utime(inbox / "1.Stop.none.5", (time() + 86400,) * 2)
+    make_old(inbox / "1.Stop.none.5", -86400)
     assert "24 hours ahead" in ill(settings)["clock"].sentence
 
 

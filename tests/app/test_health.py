@@ -6,10 +6,9 @@ import json
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import time
 
 import pytest
-from tests.app.homes import make_home, run
+from tests.app.homes import make_home, make_old, run
 
 from holdfast.app.health import Verdict, ago, examine, judge
 from holdfast.app.lease import lease
@@ -42,7 +41,7 @@ def drop_event(settings: Settings, age: float) -> Path:
     assert inbox is not None
     path = inbox / f"1.Stop.none.{int(age) + 90000}"
     path.write_text("{}")
-    os.utime(path, (time() - age,) * 2)
+    make_old(path, age)
     return path
 
 
@@ -112,7 +111,7 @@ def test_events_that_nobody_takes_up(settings: Settings, age: float, words: str)
 
 def test_a_transcript_that_is_soon_deleted_unread(settings: Settings) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
-    os.utime(path, (time() - 27.5 * DAY,) * 2)
+    make_old(path, 27.5 * DAY)
     found = verdict_of(settings)
     assert (found.state, found.remedy) == ("lags", "holdfast worker")
     assert "1 transcript is not fully read" in found.sentence and "in 2 days" in found.sentence
@@ -122,7 +121,7 @@ def test_a_transcript_that_is_soon_deleted_unread(settings: Settings) -> None:
 
 def test_how_long_transcripts_live_is_claude_codes_to_say(settings: Settings) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
-    os.utime(path, (time() - 20 * DAY,) * 2)
+    make_old(path, 20 * DAY)
     assert verdict_of(settings).state == "works"
     file = settings.claude_dir / "settings.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "cleanupPeriodDays": 21}))

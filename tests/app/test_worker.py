@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import time
 
 import pytest
-from tests.app.homes import make_home
+from tests.app.homes import make_home, make_old
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.steps import STEPS, waits_for_vectors
@@ -72,6 +72,14 @@ def failing(times: list[int]) -> Callable[[Work], str]:
     return fail
 
 
+def noting(ran: list[str], name: str) -> Callable[[Work], str]:
+    def note(made: Work) -> str:
+        ran.append(name)
+        return name
+
+    return note
+
+
 def test_a_step_that_fails_is_noted_and_the_others_go_on(settings: Settings) -> None:
     bug_hunt().write(settings.claude_dir / "projects")
     tried = [0]
@@ -99,7 +107,7 @@ def test_it_is_tried_again_after_a_pause_that_doubles_and_then_cleared(
         pauses.append((due - clock.now).total_seconds())
         clock.turn(pauses[-1] + 1)
     assert pauses[:4] == [30, 60, 120, 240] and pauses[-1] == LONGEST_PAUSE_S
-    work(settings, QUICK, (Step("broken", lambda made: "well"),), clock)
+    work(settings, QUICK, (Step("broken", noting([], "well")),), clock)
     assert chores_of(settings) == []
 
 
@@ -118,7 +126,7 @@ def test_a_clock_set_back_a_day_delays_nothing(settings: Settings) -> None:
     assert tried == [2]
     looked = Places(settings.home).looked
     looked.touch()
-    os.utime(looked, (time() + 86400, time() + 86400))
+    make_old(looked, -86400)
     bug_hunt().write(settings.claude_dir / "projects")
     work(settings, QUICK)
     assert turns_of(settings) == 8
@@ -154,8 +162,7 @@ def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     with Holdfast(settings) as memory:
         read = {source.path for source in memory.reader.sources()}
     assert read == {str(named), str(child)}
-    old = time() - 4000
-    os.utime(Places(settings.home).looked, (old, old))
+    make_old(Places(settings.home).looked, 4000)
     work(settings, QUICK)
     assert turns_of(settings) == 10
 
@@ -208,7 +215,9 @@ def test_an_event_that_nobody_can_take_up_is_no_reason_to_stay(settings: Setting
 
 def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> None:
     for number in range(5):
-        bug_hunt(f"{number:08x}-0000-4000-8000-000000000001").write(settings.claude_dir / "projects")
+        bug_hunt(f"{number:08x}-0000-4000-8000-000000000001").write(
+            settings.claude_dir / "projects"
+        )
     unread = Unread(settings, Places(settings.home))
     with Holdfast(settings) as memory:
         assert unread.due()
@@ -225,8 +234,8 @@ def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> 
     settings.database.write_bytes(b"this is not a database" * 100)
     ran: list[str] = []
     steps = (
-        Step("drain", lambda made: ran.append("drain") or "", stands_alone=True),
-        Step("ingest", lambda made: ran.append("ingest") or ""),
+        Step("drain", noting(ran, "drain"), stands_alone=True),
+        Step("ingest", noting(ran, "ingest")),
     )
     assert work(settings, QUICK, steps).failed == ("open",)
     assert ran == ["drain"]
@@ -234,11 +243,12 @@ def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> 
 
 
 def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
-    with Holdfast(settings) as memory:
-        memory.store._connection.execute("PRAGMA user_version = 99")  # type: ignore[attr-defined] # pyright: ignore
+    work(settings, QUICK)
+    with closing(sqlite3.connect(settings.database)) as connection:
+        connection.execute("PRAGMA user_version = 99")
     before = settings.database.read_bytes()
     ran: list[str] = []
-    steps = (Step("drain", lambda made: ran.append("drain") or "", stands_alone=True),)
+    steps = (Step("drain", noting(ran, "drain"), stands_alone=True),)
     assert work(settings, QUICK, steps).passes == 0
     assert ran == [] and settings.database.read_bytes() == before
     assert "schema 99" in Places(settings.home).log.read_text()
@@ -266,7 +276,7 @@ def test_old_marks_and_leftovers_go_and_young_ones_stay(settings: Settings) -> N
     for path in (*kept, *gone):
         path.touch()
     for path in gone:
-        os.utime(path, (time() - 40 * 86400,) * 2)
+        make_old(path, 40 * 86400)
     work(settings, QUICK)
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in gone)
