@@ -99,7 +99,9 @@ def test_the_scripts_are_gone(settings: Settings) -> None:
     assert verdict_of(settings).remedy == "holdfast doctor --fix"
 
 
-@pytest.mark.parametrize(("age", "words"), [(7200, "since 2 hours"), (-DAY, "1 event waits and")])
+@pytest.mark.parametrize(
+    ("age", "words"), [(7200, "waited for 2 hours"), (-DAY, "before the clock")]
+)
 def test_events_that_nobody_takes_up(settings: Settings, age: float, words: str) -> None:
     drop_event(settings, age)
     found = verdict_of(settings)
@@ -170,7 +172,7 @@ def test_status_says_it_first_and_shows_what_it_stands_on(settings: Settings) ->
     assert told.startswith("Capture works: last event ")
     for words in ("last ingest: 20", "worker: not running; 0 events", "disk: database "):
         assert words in told
-    assert "1 transcript gone from disk; 1 line of them are kept" in told
+    assert "gone from disk: 1 transcript (1 line kept)" in told
     found = json.loads(run(settings.home, "status", "--json").stdout)
     assert found["capture"]["state"] == "works"
     assert found["worker"] == {"running": False, "pid": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -205,6 +206,21 @@ def test_an_event_that_comes_while_it_works_gets_another_pass(settings: Settings
 
     outcome = work(settings, QUICK, (Step("note", note),))
     assert (outcome.passes, seen) == (2, [set(), {SESSION}])
+
+
+def test_a_thread_can_work_and_be_told_to_leave(settings: Settings) -> None:
+    told, outcomes = threading.Event(), list[Outcome]()
+    step = Step("note", noting([], "note"))
+    lingering = QUICK._replace(linger_s=60)
+
+    def go() -> None:
+        outcomes.append(work(settings, lingering, (step,), told=told))
+
+    thread = threading.Thread(target=go)
+    thread.start()
+    told.set()
+    thread.join(30)
+    assert not thread.is_alive() and outcomes[0].failed == ()
 
 
 def test_an_event_that_nobody_can_take_up_is_no_reason_to_stay(settings: Settings) -> None:

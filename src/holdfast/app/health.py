@@ -210,9 +210,10 @@ def _late(health: Health) -> Verdict | None:
     # A time to come is a clock that was set back; how long it waited is not known then.
     if not inbox.events or health.worker.running or 0 <= waited < LATE_S:
         return None
-    events = "1 event waits" if inbox.events == 1 else f"{inbox.events:,} events wait"
-    since = f" since {_span(waited)}" if waited >= 0 else ""
-    return Verdict("lags", f"Capture lags: {events}{since} and no worker runs.", "holdfast worker")
+    events = "1 event has" if inbox.events == 1 else f"{inbox.events:,} events have"
+    long = f"for {_span(waited)}" if waited >= 0 else "since before the clock was set back"
+    sentence = f"Capture lags: {events} waited {long}, and no worker runs."
+    return Verdict("lags", sentence, "holdfast worker")
 
 
 def _failing(health: Health) -> Verdict | None:

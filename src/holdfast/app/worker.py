@@ -62,14 +62,16 @@ def work(
     manner: Manner = Manner(),  # noqa: B008 - it cannot be changed
     steps: Sequence[Step] = STEPS,
     now: Callable[[], str] = utc_now,
+    told: threading.Event | None = None,
 ) -> Outcome:
-    """Do what is to be done, unless someone else does."""
+    """Do what is to be done, unless someone else does. Whoever sets `told` makes it leave, as
+    the signals SIGTERM and SIGHUP do."""
     places = Places(settings.home)
     with lease(places, manner.patience_s) as held:
         if held is None:
             return Outcome(None)
-        with _hearing() as told:
-            return Worker(settings, manner, steps, now, told).run(held)
+        with _hearing(told or threading.Event()) as heard:
+            return Worker(settings, manner, steps, now, heard).run(held)
 
 
 def step_back() -> None:
@@ -237,9 +239,8 @@ def session_of(event: str) -> str:
 
 
 @contextmanager
-def _hearing() -> Generator[threading.Event]:
+def _hearing(told: threading.Event) -> Generator[threading.Event]:
     """Hear the wish that we leave, where signals can be heard."""
-    told = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield told
         return

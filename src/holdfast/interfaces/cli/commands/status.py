@@ -9,7 +9,7 @@ from holdfast.app.health import Health, Verdict, ago, examine, judge
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.model.ledger import Balance
+from holdfast.model.ledger import Balance, SourceState
 from holdfast.store.protocol import Counts
 
 HELP = """\
@@ -170,8 +170,8 @@ def _print_work(screen: Screen, health: Health) -> None:
     screen.line(f"archive: Claude Code deletes transcripts after {kept} days")
     if health.gone[0]:
         screen.line(
-            f"  {number(health.gone[0], 'transcript')} gone from disk; "
-            f"{number(health.gone[1], 'line')} of them are kept"
+            f"  gone from disk: {number(health.gone[0], 'transcript')} "
+            f"({number(health.gone[1], 'line')} kept)"
         )
 
 
@@ -214,10 +214,17 @@ def _print_failures(screen: Screen, memory: Reading, id: str | None, balance: Ba
         screen.line(f"  {path}:{failure.line}  {failure.reason}")
     if balance.failed > len(failures):
         screen.line(f"  … and {balance.failed - len(failures):,} more")
-    if balance.problems:
+    # What is gone was told when it went, and is summed up; the rest wants to be looked at.
+    gone = {
+        f"{source.path}: {source.problem}"
+        for source in memory.reader.sources(id)
+        if source.state is SourceState.GONE
+    }
+    problems = [problem for problem in balance.problems if problem not in gone]
+    if problems:
         screen.line()
         screen.line("files:")
-    for problem in balance.problems[:10]:
+    for problem in problems[:10]:
         screen.wrap(problem, "  ", "    ")
-    if len(balance.problems) > 10:
-        screen.line(f"  … and {len(balance.problems) - 10:,} more")
+    if len(problems) > 10:
+        screen.line(f"  … and {len(problems) - 10:,} more")
