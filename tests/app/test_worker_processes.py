@@ -163,6 +163,27 @@ def test_a_step_that_fails_shows_in_status_until_it_is_done(tmp_path: Path) -> N
     assert status(home)["chores"] == []
 
 
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
+    for one in (home, calm):
+        (one.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
+    make_corpus(tmp_path / "projects", 16, 400)
+    assert run(calm, "worker").returncode == 0
+    for limit in (0, 100_000, 400_000, 700_000):
+        full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, -1)); {MAIN}"
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", full, "worker", "--nudged"],
+            env=environment(home),
+            capture_output=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), limit
+    told = Places(home).log.read_text()
+    assert "the memory cannot be opened" in told and "ingest failed" in told
+    assert run(home, "worker").returncode == 0
+    assert _rows(home) == _rows(calm)
+
+
 def test_without_the_model_it_stays_small(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     script = Script(SESSION)

@@ -15,9 +15,10 @@ from holdfast.app.reading import Reading
 from holdfast.capture.places import VERSION, Places
 from holdfast.hosts.claude_code.seen import Seen, see
 from holdfast.model.accounts import Chore
+from holdfast.model.ledger import SourceState
 from holdfast.refine.pending import stamp_of
 from holdfast.settings import Settings
-from holdfast.sources.claude_code.files import default_folder, find_transcripts
+from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
 from holdfast.store.protocol import Reader
 
 # A worker takes events up within seconds; what lies longer than this, nobody takes up.
@@ -86,7 +87,11 @@ def examine(memory: Reading, folder: Path | None) -> Health:
     seen = see(settings.claude_dir, folder)
     inbox = look_into_inbox(places)
     sources = reader.sources()
-    gone = [source.lines for source in sources if source.state.value == "gone"]
+    gone = [
+        source.lines
+        for source in sources
+        if source.state is SourceState.GONE and source.agent == AGENT
+    ]
     newest = max(inbox.newest, _newest(places.journals))
     return Health(
         seen=seen,

@@ -21,6 +21,11 @@ from holdfast.sources.claude_code.files import default_folder
 from holdfast.store.protocol import Store
 
 
+def rules_of(settings: Settings) -> Rules:
+    """What is taken out of everything that is read."""
+    return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
+
+
 class Holdfast(Browsing):
     """One memory, open for questions and for reading in."""
 
@@ -29,14 +34,17 @@ class Holdfast(Browsing):
     ) -> None:
         super().__init__(settings, now, create)
         self._banks = BankMaker(settings, now)
-        self._rules = Rules(
-            settings.redact_patterns, settings.exclude_tools, settings.exclude_paths
-        )
+        self._rules = rules_of(settings)
 
     @property
     def store(self) -> Store:
         """What everything is kept in, for the work behind the scenes."""
         return self._store
+
+    @property
+    def banks(self) -> BankMaker:
+        """Finds the bank of a folder, for the same."""
+        return self._banks
 
     def default_inputs(self) -> Path:
         """Where the transcripts of this user's agent lie."""
