@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from holdfast.app.lease import start_of
 from holdfast.capture import journal
 from holdfast.capture.inbox import make_inbox, waiting
 from holdfast.capture.places import Places
@@ -82,9 +83,9 @@ def measure(places: Places) -> list[str]:
         "capture at Stop, worker running": (entry.format(script=script, event="Stop"), "Stop"),
     }
     worker = subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.stdin.read()", "holdfast"], stdin=subprocess.PIPE
+        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
-    places.pid.write_text(f"{worker.pid}\n")
+    places.pid.write_text(f"{worker.pid}\n{start_of(worker.pid)}\n")
     env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "bench"}
     times: dict[str, list[float]] = {name: [] for name in cases}
     for round in range(ROUNDS + 5):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.hooked import RECORDED, SESSION, recorded
 
+from holdfast.app.lease import start_of
 from holdfast.capture.inbox import waiting
 from holdfast.capture.places import Places
 from holdfast.hosts import claude_code
@@ -212,8 +213,8 @@ def test_so_do_the_end_and_a_compaction(hooks: Hooks, event: str) -> None:
 def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
     hooks.worker()
     code = "import sys; sys.stdin.read()"
-    running = subprocess.Popen([sys.executable, "-c", code, "holdfast"], stdin=subprocess.PIPE)
-    hooks.places.pid.write_text(f"{running.pid}\n")
+    running = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
+    hooks.places.pid.write_text(f"{running.pid}\n{start_of(running.pid)}\n")
     hooks.silent("Stop")
     assert hooks.started(0.3) == []
     running.communicate()
@@ -221,11 +222,11 @@ def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
     assert len(hooks.started()) == 1
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="no /proc to tell whose it is")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to tell whose it is")
 def test_a_number_that_another_process_bears_now_is_no_worker(hooks: Hooks) -> None:
     hooks.worker()
     other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
-    hooks.places.pid.write_text(f"{other.pid}\n")
+    hooks.places.pid.write_text(f"{other.pid}\n7\n")
     hooks.silent("Stop")
     assert len(hooks.started()) == 1
     other.communicate()

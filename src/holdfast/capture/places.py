@@ -42,7 +42,8 @@ class Places(NamedTuple):
 
     @property
     def pid(self) -> Path:
-        """The worker's process, for a shell to look at."""
+        """The worker's process, for a shell to look at: line 1 its number, line 2 when it
+        started, as /proc tells it, for numbers are used again."""
         return self.hooks / "worker.pid"
 
     @property
@@ -54,6 +55,11 @@ class Places(NamedTuple):
     def log(self) -> Path:
         """What the worker could tell nobody else."""
         return self.home / "worker.log"
+
+    @property
+    def looked(self) -> Path:
+        """As old as the worker's last look through all transcripts that missed none."""
+        return self.home / "looked"
 
     @property
     def journals(self) -> Path:

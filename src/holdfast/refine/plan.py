@@ -16,7 +16,7 @@ from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.bank_making import UNSORTED, BankMaker
 from holdfast.refine.banks import pick
-from holdfast.refine.pending import next_line_start
+from holdfast.refine.pending import next_line_start, stamp_of
 from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
@@ -58,7 +58,7 @@ def find_inputs(
     """The transcripts that the paths name, oldest first: a fork is read after its original.
     What cannot be looked into is told in `problems`."""
     noted = problems if problems is not None else []
-    found: dict[str, Input] = {}
+    found: list[Path] = []
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} does not exist.", "Give a transcript, or a folder of them.")
@@ -66,13 +66,19 @@ def find_inputs(
             _refuse_other_formats(path)
         elif not path.is_dir():
             raise InputError(f"{path} is neither a file nor a folder.", "Give a transcript.")
-        files = claude_code.find_transcripts(path, noted) if path.is_dir() else [path]
-        for file in files:
-            real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
-            if _spelled(real):
-                found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
-            else:
-                noted.append(f"{os.fsencode(real)!r}: its name is not UTF-8")
+        found += claude_code.find_transcripts(path, noted) if path.is_dir() else [path]
+    return in_order(found, bank, noted)
+
+
+def in_order(files: Iterable[Path], bank: str, problems: list[str]) -> list[Input]:
+    """Transcripts to read, each once, oldest first."""
+    found: dict[str, Input] = {}
+    for file in files:
+        real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
+        if _spelled(real):
+            found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
+        else:
+            problems.append(f"{os.fsencode(real)!r}: its name is not UTF-8")
     return sorted(found.values(), key=lambda item: (_ended(item.path), str(item.path)))
 
 
@@ -149,7 +155,7 @@ class Planner:
     def _plan(self, item: Input) -> Job | None:
         path = item.path
         stat = path.stat()
-        stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
+        stamp = stamp_of(stat)
         source = self._writer.source_at(str(path)) or self._moved(path, stat.st_size)
         if source is not None:
             self._refuse_twice(source, item)

@@ -17,6 +17,7 @@ from holdfast.capture.places import Places
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.ingest import Account, ingest
+from holdfast.refine.pending import stamp_of
 from holdfast.refine.plan import Input
 from holdfast.refine.turns import Rules
 from holdfast.sources.claude_code import events
@@ -87,7 +88,8 @@ class _Known:
         found: list[Path] = []
         for path in dict.fromkeys(paths + self._named.get(unread.session, [])):
             if path.is_file():
-                found += [path, *(path.with_suffix("") / "subagents").glob("*.jsonl")]
+                inner = claude_code.find_transcripts(path.with_suffix("") / "subagents")
+                found += [path, *inner]
         return found
 
     def is_read(self, path: Path) -> bool:
@@ -126,10 +128,9 @@ def _look(path: Path) -> Unread:
 
 def _stamp(path: Path) -> str:
     try:
-        stat = path.stat()
+        return stamp_of(path.stat())
     except OSError:
         return ""
-    return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
 
 
 def is_over(unread: Unread, now: str) -> bool:

@@ -20,7 +20,7 @@ from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.notes import Notes
+from holdfast.store.notes import Checked, Notes
 
 Record = Turn | Exchange | Digest | Session | Commit
 
@@ -193,6 +193,10 @@ class Reader(Protocol):
 
     def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
         """The vectors of what has one of these hashes."""
+        ...
+
+    def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
+        """The numbers of the vectors that stand for passages of these kinds, in order."""
         ...
 
     def passages_of(
@@ -369,7 +373,7 @@ class Writer(Reader, Protocol):
         ...
 
 
-class Store(Writer, Notes, Protocol):
+class Store(Writer, Notes, Checked, Protocol):
     """A store that can be closed."""
 
     def another(self) -> Store | None:
