@@ -77,8 +77,9 @@ class Home:
     def end(self) -> Path:
         return self.put("SessionEnd", {"reason": "other"})
 
-    def keep(self, notes: Sequence[Injected]) -> None:
+    def keep(self, notes: Sequence[Injected]) -> bool:
         self.notes += notes
+        return True
 
     def drain(self) -> Drained:
         banks = BankMaker(self.settings, lambda: self.now)

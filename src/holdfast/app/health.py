@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from holdfast.app.lease import WorkerSeen, see_worker
 from holdfast.app.reading import Reading
-from holdfast.capture.places import VERSION, Places
+from holdfast.capture.inbox import folders, waiting
+from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.seen import Seen, see
 from holdfast.model.accounts import Chore
 from holdfast.model.ledger import SourceState
@@ -110,16 +111,11 @@ def examine(memory: Reading, folder: Path | None) -> Health:
 def look_into_inbox(places: Places) -> Inbox:
     """Count the events of this version."""
     folder = places.inbox()
-    found: list[os.stat_result] = []
-    with suppress(OSError):
-        for entry in os.scandir(folder) if folder else ():
-            with suppress(OSError):
-                if entry.name.startswith(f"{VERSION}."):
-                    found.append(entry.stat(follow_symlinks=False))
+    found = [event for place in folders(places) for event in waiting(place).events]
     if not found:
         return Inbox(folder)
-    times = [stat.st_mtime for stat in found]
-    return Inbox(folder, len(found), sum(s.st_size for s in found), min(times), max(times))
+    times = [event.changed_ns / 1e9 for event in found]
+    return Inbox(folder, len(found), sum(e.size for e in found), min(times), max(times))
 
 
 def _newest(folder: Path) -> float:

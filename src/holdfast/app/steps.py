@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, time
 
+from holdfast.app.memory import rules_of
 from holdfast.app.work import EnoughError, Step, Work
+from holdfast.capture.inbox import make_inbox
+from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
+from holdfast.model.accounts import Injection
+from holdfast.refine import events
+from holdfast.refine import reconcile as reconciling
+from holdfast.refine.banks import Banks
 from holdfast.refine.derive import derive_stale
+from holdfast.refine.events import Injected
 from holdfast.refine.passages import EAGER, LATER
 from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.protocol import Reader
@@ -17,6 +26,55 @@ MARKS_KEPT_S = 30 * 86400.0
 LEFTOVERS_KEPT_S = 86400.0
 TURNS_S = 20.0
 SUMS_S = 60.0
+
+
+def drain(work: Work) -> str:
+    """Take up what hooks left: into journals, with the secrets out, and out of memory."""
+    if work.places.inbox_line.exists():
+        make_inbox(work.places)
+    banks = Banks(work.settings)
+    done = events.drain(work.places, banks, rules_of(work.settings), work.now, _keeper(work))
+    for problem in done.problems:
+        work.log.say(f"an event cannot be kept: {problem}")
+    for news in done.sessions.values():
+        work.sessions.add(news.session)
+        if news.transcript:
+            work.transcripts.add(Path(news.transcript))
+    if done.problems:
+        raise HoldfastError(f"Events cannot be kept: {done.problems[0]}.", "Make room for them.")
+    failed = f", {done.failed} of them cut short" if done.failed else ""
+    return f"{done.events} events{failed}" if done.events else ""
+
+
+def _keeper(work: Work) -> Callable[[Sequence[Injected]], bool]:
+    """Notes what hooks put into sessions, where there is a memory to note it in."""
+
+    def keep(notes: Sequence[Injected]) -> bool:
+        if work.opened is None:
+            return False
+        store, banks = work.memory.store, work.memory.banks
+        with store.transaction():
+            for n in notes:
+                bank = banks.ensure(store, n.cwd) if n.cwd else ""
+                store.add_injection(
+                    Injection(n.id, bank, n.session, n.time, n.kind, n.characters, n.records)
+                )
+        return True
+
+    return keep
+
+
+def reconcile(work: Work) -> str:
+    """Read of settled sessions what their transcripts lack."""
+    memory = work.memory
+    rules = rules_of(work.settings)
+    done = reconciling.reconcile(memory.store, memory.banks, work.places, rules, work.now)
+    for source in done.transcripts.gone:
+        work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    read = done.journals
+    if not read.files_read:
+        return ""
+    return f"{read.captured} of {read.lines} events were in no transcript"
 
 
 def ingest(work: Work) -> str:
@@ -102,7 +160,9 @@ def _remove_old(folder: Path, pattern: str, kept_s: float) -> int:
 
 
 STEPS = (
+    Step("drain", drain, stands_alone=True),
     Step("ingest", ingest),
+    Step("reconcile", reconcile),
     Step("derive", derive),
     Step("embed", embed),
     Step("tidy", tidy, stands_alone=True),

@@ -24,7 +24,8 @@ from holdfast.app.steps import STEPS
 from holdfast.app.unread import Unread
 from holdfast.app.work import Attempt, Chores, Step, StopError, Work
 from holdfast.app.worklog import WorkLog
-from holdfast.capture.places import VERSION, Places
+from holdfast.capture import inbox
+from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.settings import Settings
@@ -86,15 +87,11 @@ Event = tuple[str, int, int]
 def waiting_events(places: Places) -> frozenset[Event]:
     """The events in the inbox: name, size and time, so that one that is still being written is
     another one when it is whole. Those of other versions are not ours."""
-    inbox = places.inbox()
-    found: set[Event] = set()
-    with suppress(OSError):
-        for entry in os.scandir(inbox) if inbox else ():
-            with suppress(OSError):
-                if entry.name.startswith(f"{VERSION}."):
-                    stat = entry.stat(follow_symlinks=False)
-                    found.add((entry.name, stat.st_size, stat.st_mtime_ns))
-    return frozenset(found)
+    return frozenset(
+        (event.path.name, event.size, event.changed_ns)
+        for folder in inbox.folders(places)
+        for event in inbox.waiting(folder).events
+    )
 
 
 class Worker:

@@ -79,6 +79,13 @@ def waiting(folder: Path) -> Waiting:
     return Waiting(events, foreign)
 
 
+def folders(places: Places) -> list[Path]:
+    """Where raw events may lie: the folder that hooks are told, and the one that they were told
+    when there was none in memory."""
+    named = [places.inbox(), places.home / "inbox"]
+    return list(dict.fromkeys(folder for folder in named if folder is not None))
+
+
 def pieces(event: RawEvent) -> Iterator[bytes]:
     """The content, never much of it at once; nothing of a file that is no longer there."""
     try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.capture import inbox, journal
@@ -96,13 +95,13 @@ def drain(
     banks: Banks,
     rules: Rules,
     now: Callable[[], str],
-    keep: Callable[[Sequence[Injected]], None] = lambda notes: None,
+    keep: Callable[[Sequence[Injected]], bool] = lambda notes: True,
 ) -> Drained:
     """Move every event that is whole from the inbox to the journals. `keep` is given the notes
-    on injections and must have stored them when it returns."""
+    on injections and says whether it has stored them; if not, they wait."""
     done = Drained()
     scribe = Scribe(places, banks, rules)
-    for folder in inbox_folders(places):
+    for folder in inbox.folders(places):
         listed = inbox.waiting(folder)
         done.foreign += listed.foreign
         batch = _Batch()
@@ -116,13 +115,6 @@ def drain(
             done.emptied += inbox.relieve(folder)
     done.redacted = sum(scribe.taken.values())
     return done
-
-
-def inbox_folders(places: Places) -> list[Path]:
-    """Where raw events may lie: the folder that hooks are told, and the one that they were told
-    when there was none in memory."""
-    folders = [places.inbox(), places.home / "inbox"]
-    return list(dict.fromkeys(folder for folder in folders if folder is not None))
 
 
 def _take(
@@ -170,7 +162,7 @@ def _tell(done: Drained, raw: RawEvent, line: Record, payload: Payload) -> None:
 
 
 def _store(
-    batch: _Batch, places: Places, keep: Callable[[Sequence[Injected]], None], done: Drained
+    batch: _Batch, places: Places, keep: Callable[[Sequence[Injected]], bool], done: Drained
 ) -> None:
     for session, lines in batch.lines.items():
         try:
@@ -179,10 +171,11 @@ def _store(
             done.problems.append(f"{places.journal(session)}: {error.strerror or error}")
             continue
         _remove(raw for raw, _ in lines)
-    if batch.notes:
-        keep([note for _, note in batch.notes])
+    if batch.notes and keep([note for _, note in batch.notes]):
         done.injected += len(batch.notes)
         _remove(raw for raw, _ in batch.notes)
+    elif batch.notes:
+        done.waiting += len(batch.notes)
 
 
 def _remove(events: Iterable[RawEvent]) -> None:
