@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench import memory, redaction, refine, scale, startup
+from bench import hooks, memory, redaction, refine, scale, startup
 
-for module in (startup, refine, redaction, memory, scale):
+for module in (startup, refine, redaction, memory, scale, hooks):
     for line in module.run():
         print(line, flush=True)

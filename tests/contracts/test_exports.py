@@ -37,6 +37,16 @@ def test_recall_starts_without_what_only_ingest_needs() -> None:
     assert "holdfast.refine.ingest" not in loaded
 
 
+def test_status_starts_without_what_only_ingest_and_models_need() -> None:
+    loaded = imported_by("holdfast.interfaces.cli.commands.status")
+    assert not loaded & {"orjson", "rich", "multiprocessing", "numpy"}
+    assert not loaded & {"holdfast.refine.ingest", "holdfast.app.worker"}
+
+
+def test_the_worker_starts_without_models() -> None:
+    assert not imported_by("holdfast.interfaces.cli.commands.worker") & {"numpy", "onnxruntime"}
+
+
 def test_redaction_stands_on_the_standard_library() -> None:
     ours = {name for name in imported_by("holdfast.capture.redact") if "." not in name}
     outside = {name for name in ours if name not in sys.stdlib_module_names and name[0] != "_"}

@@ -18,6 +18,12 @@ from holdfast.refine.turns import Rules
 from holdfast.settings import Settings, load_settings
 from holdfast.sources import conversation
 from holdfast.sources.claude_code.files import default_folder
+from holdfast.store.protocol import Store
+
+
+def rules_of(settings: Settings) -> Rules:
+    """What is taken out of everything that is read."""
+    return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
 class Holdfast(Browsing):
@@ -28,9 +34,17 @@ class Holdfast(Browsing):
     ) -> None:
         super().__init__(settings, now, create)
         self._banks = BankMaker(settings, now)
-        self._rules = Rules(
-            settings.redact_patterns, settings.exclude_tools, settings.exclude_paths
-        )
+        self._rules = rules_of(settings)
+
+    @property
+    def store(self) -> Store:
+        """What everything is kept in, for the work behind the scenes."""
+        return self._store
+
+    @property
+    def banks(self) -> BankMaker:
+        """Finds the bank of a folder, for the same."""
+        return self._banks
 
     def default_inputs(self) -> Path:
         """Where the transcripts of this user's agent lie."""
@@ -60,11 +74,12 @@ class Holdfast(Browsing):
         self,
         turns_for: float | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
+        threads: int | None = None,
     ) -> int:
         """Give vectors to passages that have none, so that they are found by meaning; to turns
         only for so many seconds. Returns how many still wait."""
         models: Any = import_module("holdfast.app.models")
-        left: int = models.embed(self._store, self.settings, turns_for, progress)
+        left: int = models.embed(self._store, self.settings, turns_for, progress, threads)
         self._loaded = False
         return left
 

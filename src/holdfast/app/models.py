@@ -12,7 +12,8 @@ from holdfast.inference.static import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.recall.matrix import Matrix, sweep
 from holdfast.recall.semantics import Parts, Semantics
-from holdfast.refine.embedding import EAGER, LATER, embed_waiting
+from holdfast.refine.embedding import embed_waiting
+from holdfast.refine.passages import EAGER, LATER
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
@@ -33,11 +34,12 @@ def embed(
     settings: Settings,
     turns_for: float | None,
     progress: Callable[[int, int], None],
+    threads: int | None = None,
 ) -> int:
     """Give vectors to what has none: first to all that sums up, then to turns for so many
     seconds; returns how many passages still wait. Vectors of another model, and their files, go
     when every passage has one of this."""
-    embedder = choose_embedder(settings, threads=os.cpu_count() or 1)
+    embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
     if embedder is None:
         return 0
     total = store.count_unembedded(embedder.name, (*EAGER, *LATER))

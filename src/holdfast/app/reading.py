@@ -14,7 +14,8 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
-from holdfast.errors import HoldfastError, InputError, NotFoundError
+from holdfast.errors import HoldfastError, InputError, NotFoundError, StoreError
+from holdfast.model.accounts import Chore
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
 from holdfast.recall.engine import Ranking, rank, recall
@@ -254,6 +255,13 @@ class Reading:
             files=found.files + pending.files,
             problems=(*found.problems, *pending.problems),
         )
+
+    def chores(self) -> list[Chore]:
+        """Background work that failed and is tried again."""
+        try:
+            return self._store.chores()
+        except StoreError:
+            return []  # a memory of an older version that cannot be written
 
     def counts(self, bank: str | None = ALL_BANKS) -> Counts:
         """How much there is."""

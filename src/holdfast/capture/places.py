@@ -42,7 +42,8 @@ class Places(NamedTuple):
 
     @property
     def pid(self) -> Path:
-        """The worker's process, for a shell to look at."""
+        """The worker's process, for a shell to look at: line 1 its number, line 2 when it
+        started, as /proc tells it, for numbers are used again."""
         return self.hooks / "worker.pid"
 
     @property
@@ -56,9 +57,18 @@ class Places(NamedTuple):
         return self.home / "worker.log"
 
     @property
+    def looked(self) -> Path:
+        """As old as the worker's last look through all transcripts that missed none."""
+        return self.home / "looked"
+
+    @property
     def journals(self) -> Path:
         """Redacted events, one file a session."""
         return self.home / "events"
+
+    def journal(self, session: str) -> Path:
+        """The journal of a session."""
+        return self.journals / f"{session}.jsonl"
 
     @property
     def marks(self) -> Path:

@@ -256,6 +256,17 @@ def sweep(folder: Path, matrices: Sequence[Matrix]) -> None:
                 path.unlink(missing_ok=True)
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a file is a matrix of ours with nothing missing at its end."""
+    try:
+        with path.open("rb") as file:
+            magic, dimension, rows, *_ = _HEADER.unpack(file.read(_HEADER.size))
+        size = _HEADER.size + rows * (dimension * 4 + 8) + dimension * 8
+        return bool(magic == _MAGIC and path.stat().st_size == size)
+    except (OSError, struct.error):
+        return False
+
+
 def _believable(part: _File, products: Floats, query: Floats) -> bool:
     """Whether the vectors of a file can be those that were written. They have at most length 1,
     so none has a greater product; and all products together are the product with their sum, so

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatch
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from holdfast.errors import NotFoundError
 from holdfast.model.bank import Bank
@@ -22,6 +22,11 @@ class Banks:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._projects: dict[str, Project] = {}
+
+    @property
+    def home(self) -> Path:
+        """The home whose settings these are."""
+        return self._settings.home
 
     def project(self, folder: str) -> Project:
         """The project of a folder, or the one that the settings put in its place."""

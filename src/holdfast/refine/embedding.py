@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 from holdfast.inference.embedder import Embedder
 from holdfast.model.query import Passage
+from holdfast.refine.passages import EAGER, LATER
 from holdfast.store.protocol import Writer
 
-# What is short and says most comes first.
-EAGER = ("digest", "exchange", "commit")
-LATER = ("turn",)
 PART = 1200
 PARTS = 12
 _ALONE = 400

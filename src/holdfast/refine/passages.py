@@ -11,6 +11,10 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
 
+# The kinds that get vectors: what is short and says most comes first.
+EAGER = ("digest", "exchange", "commit")
+LATER = ("turn",)
+
 CONTEXT_LIMIT = 300
 _WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
 _HUMP = re.compile(r"[a-z0-9][A-Z]")

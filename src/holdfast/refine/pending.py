@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,11 @@ def next_line_start(path: Path, source: Source) -> int:
         file.seek(source.offset - 1)
         before, after = file.read(1), file.read(1)
     return source.offset + (before != b"\n" and after == b"\n")
+
+
+def stamp_of(stat: os.stat_result) -> str:
+    """What changes with a file; the ledger keeps that of a file when it was read to its end."""
+    return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
 
 
 class Pending(NamedTuple):

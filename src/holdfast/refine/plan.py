@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import orjson
 
+from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.bank_making import UNSORTED, BankMaker
 from holdfast.refine.banks import pick
-from holdfast.refine.pending import next_line_start
+from holdfast.refine.pending import next_line_start, stamp_of
+from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import FileInfo
@@ -25,6 +27,7 @@ from holdfast.store.protocol import Writer
 _TAIL_BYTES = 64 * 1024
 _TIMESTAMP = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\dT[\d:.]{8,16}Z?)"')
 _PEEK_BYTES = 512 * 1024
+_JOURNAL = b'{"v":1,"id":"'
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
 
@@ -37,7 +40,8 @@ class Input(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A file with something new in it, from `start` up to the size it had when we looked."""
+    """A file with something new in it, from `start` up to the size it had when we looked.
+    `journal` is where hooks told of the same session, "" if the file is itself a journal."""
 
     source: Source
     file: FileInfo
@@ -45,6 +49,7 @@ class Job(NamedTuple):
     size: int
     stamp: str
     excluded: bool = False
+    journal: str = ""
 
 
 def find_inputs(
@@ -53,7 +58,7 @@ def find_inputs(
     """The transcripts that the paths name, oldest first: a fork is read after its original.
     What cannot be looked into is told in `problems`."""
     noted = problems if problems is not None else []
-    found: dict[str, Input] = {}
+    found: list[Path] = []
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} does not exist.", "Give a transcript, or a folder of them.")
@@ -61,13 +66,19 @@ def find_inputs(
             _refuse_other_formats(path)
         elif not path.is_dir():
             raise InputError(f"{path} is neither a file nor a folder.", "Give a transcript.")
-        files = claude_code.find_transcripts(path, noted) if path.is_dir() else [path]
-        for file in files:
-            real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
-            if _spelled(real):
-                found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
-            else:
-                noted.append(f"{os.fsencode(real)!r}: its name is not UTF-8")
+        found += claude_code.find_transcripts(path, noted) if path.is_dir() else [path]
+    return in_order(found, bank, noted)
+
+
+def in_order(files: Iterable[Path], bank: str, problems: list[str]) -> list[Input]:
+    """Transcripts to read, each once, oldest first."""
+    found: dict[str, Input] = {}
+    for file in files:
+        real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
+        if _spelled(real):
+            found.setdefault(str(real), Input(real, claude_code.AGENT, bank))
+        else:
+            problems.append(f"{os.fsencode(real)!r}: its name is not UTF-8")
     return sorted(found.values(), key=lambda item: (_ended(item.path), str(item.path)))
 
 
@@ -78,6 +89,10 @@ def _refuse_other_formats(path: Path) -> None:
             first = file.readline(_PEEK_BYTES).strip()
     except OSError:
         return  # reading it will tell why
+    if first.startswith(_JOURNAL):
+        raise InputError(
+            f"{path} is a journal of what hooks told.", "It is read when its session is over."
+        )
     dialogue = b'"text"' in first and b'"type"' not in first
     if first and (dialogue or (path.suffix != ".jsonl" and not first.startswith(b"{"))):
         raise InputError(
@@ -118,6 +133,7 @@ class Planner:
     def __init__(self, writer: Writer, banks: BankMaker) -> None:
         self._writer = writer
         self._banks = banks
+        self._places = Places(banks.home)
         # Lines that an older reader could not read are worth another look by a newer one.
         self._retry = writer.sources_failed_before(READER_VERSION)
         self._missing: dict[str, list[Source]] = {}
@@ -139,7 +155,7 @@ class Planner:
     def _plan(self, item: Input) -> Job | None:
         path = item.path
         stat = path.stat()
-        stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
+        stamp = stamp_of(stat)
         source = self._writer.source_at(str(path)) or self._moved(path, stat.st_size)
         if source is not None:
             self._refuse_twice(source, item)
@@ -147,7 +163,7 @@ class Planner:
         if source is not None and source.stamp == stamp and not retry:
             self._note_well(source)
             return None
-        cwd = _first_cwd(path) if item.agent == claude_code.AGENT else ""
+        cwd = _first_cwd(path) if item.agent in (claude_code.AGENT, events.AGENT) else ""
         if source is None:
             source = self._new_source(item, cwd)
         else:
@@ -157,7 +173,9 @@ class Planner:
         root = self._banks.project(cwd).root if cwd else ""
         info = FileInfo(str(path), item.agent, path.stem, root)
         excluded = bool(cwd) and self._banks.excluded(cwd)
-        return Job(source, info, next_line_start(path, source), stat.st_size, stamp, excluded)
+        start = next_line_start(path, source)
+        journal = str(self._places.journal(_host(path))) if item.agent == claude_code.AGENT else ""
+        return Job(source, info, start, stat.st_size, stamp, excluded, journal)
 
     def _refuse_twice(self, source: Source, item: Input) -> None:
         """A file is in one bank, read in one way."""

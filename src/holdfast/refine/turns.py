@@ -21,6 +21,7 @@ from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources import conversation
+from holdfast.sources.claude_code import events as claude_code_events
 from holdfast.sources.claude_code import files as claude_code_files
 from holdfast.sources.claude_code import records as claude_code
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading
@@ -39,12 +40,13 @@ _ONLY_PRIVATE = re.compile(r"(?:\s|\[redacted:private\])*\Z")
 
 class SourceReader(NamedTuple):
     """How the lines of one agent are read: what a line gives, which need not even be parsed,
-    what of the others need not, and what a line says of its session."""
+    what of the others need not, what a line says of its session, and whose session that is."""
 
     read: Callable[[dict[str, Any], FileInfo], Reading]
     skip: Callable[[bytes], Skip | None]
     lighten: Callable[[bytes], bytes]
     describe: Callable[[dict[str, Any], FileInfo], DraftSession]
+    host: str
 
 
 READERS = {
@@ -53,12 +55,21 @@ READERS = {
         claude_code.skip_unparsed,
         claude_code.without_copies,
         claude_code.describe_session,
+        claude_code_files.AGENT,
+    ),
+    claude_code_events.AGENT: SourceReader(
+        claude_code_events.read_record,
+        claude_code_events.skip_unparsed,
+        bytes,
+        claude_code_events.describe_session,
+        claude_code_files.AGENT,
     ),
     conversation.AGENT: SourceReader(
         conversation.read_record,
         conversation.skip_unparsed,
         bytes,
         conversation.describe_session,
+        conversation.AGENT,
     ),
 }
 
@@ -160,14 +171,14 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> 
         if sure is not None:
             skipped[sure] += 1
             continue
-        record: Any = Failure.TOO_LARGE if too_large else _parse(reader.lighten(data))
+        record: Any = Failure.TOO_LARGE if too_large else parse(reader.lighten(data))
         if record.__class__ is not dict:
             _note_unreadable(record, data, offset, redactor, done)
             continue
         reading = _read(reader, record, file)
         if reading.fate is captured:
             if reading.title:
-                title = _redact_text(reading.title, redactor, done.redacted)
+                title = redact_text(reading.title, redactor, done.redacted)
                 reading = reading._replace(title=title)
             known = done.sessions.get(reading.session)
             if known is None or not known.cwd or reading.title:
@@ -196,7 +207,7 @@ def _complete(data: bytes) -> bool:
         return False
 
 
-def _parse(data: bytes) -> Any:
+def parse(data: bytes) -> Any:
     """What stands on a line, None for a blank line, or why nothing can be read."""
     try:
         return orjson.loads(data)
@@ -227,7 +238,7 @@ def _note_unreadable(
     text = data[:EXCERPT_LIMIT].decode("utf-8", "replace").replace('\\"', '"')
     if len(data) > EXCERPT_LIMIT:
         text = _LAST_WORD.sub("", text)  # half a key would not be known as one
-    excerpt = _redact_text(text.strip(), redactor, done.redacted)
+    excerpt = redact_text(text.strip(), redactor, done.redacted)
     done.failed.append((done.lines, offset, why.value, excerpt))
 
 
@@ -259,7 +270,7 @@ def _settle(
     _, _, session, branch, turns, results, ref, title = reading
     branch = redactor.name(branch) if branch else branch
     for turn in turns:
-        kept = _redact_turn(turn, rules, root, redactor, done.redacted)
+        kept = redact_turn(turn, rules, root, redactor, done.redacted)
         if isinstance(kept, Skip):
             left_out = kept
             continue
@@ -273,7 +284,7 @@ def _settle(
             )
         )
     for call, ok, result, lines, time in results:
-        text = _redact_text(result, redactor, done.redacted)
+        text = redact_text(result, redactor, done.redacted)
         events.append(RefinedResult(session, call, ok, text, lines, time, line))
     if len(events) > before or title:
         done.captured.add(line)
@@ -281,27 +292,27 @@ def _settle(
         done.skipped[left_out.value] += 1
 
 
-def _redact_turn(
+def redact_turn(
     turn: DraftTurn, rules: Rules, root: str, redactor: Redactor, taken: Counter[str]
 ) -> tuple[str, ToolCall | None] | Skip:
     """The words and the tool call that may be kept, or why neither may."""
     tool = turn.tool
     if tool is None:
-        text = _redact_text(turn.text, redactor, taken)
+        text = redact_text(turn.text, redactor, taken)
         if "[redacted:private]" in text[:200] and _ONLY_PRIVATE.match(text):
             return Skip.PRIVATE
         return text, None
     if (rules.tools or rules.paths) and rules.excludes(tool, root):
         return Skip.EXCLUDED
     before = f"{tool.target}\n{tool.action}"
-    after = _redact_text(before, redactor, taken)
+    after = redact_text(before, redactor, taken)
     if after != before:
         target, _, action = after.partition("\n")
         tool = ToolCall(tool.name, target, tool.lines, action, call=tool.call)
     return "", tool
 
 
-def _redact_text(text: str, redactor: Redactor, taken: Counter[str]) -> str:
+def redact_text(text: str, redactor: Redactor, taken: Counter[str]) -> str:
     if not text:
         return text
     redacted = redactor.redact(text)

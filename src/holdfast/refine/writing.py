@@ -13,8 +13,10 @@ from datetime import datetime
 
 from holdfast.model.ledger import FailedLine, Skip
 from holdfast.model.records import Origin, Session, ToolCall, Turn
+from holdfast.refine.echoes import Journalled, Transcribed
 from holdfast.refine.plan import Job
-from holdfast.refine.turns import Refined, RefinedResult, RefinedTurn
+from holdfast.refine.turns import READERS, Refined, RefinedResult, RefinedTurn
+from holdfast.sources.claude_code.events import AGENT as HOOKS
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import DraftSession
 from holdfast.store.protocol import SourceChange, Writer
@@ -32,6 +34,8 @@ class _Page:
     writer: Writer
     known: dict[str, Origin]
     lines_before: int
+    transcribed: Transcribed | None = None
+    journalled: Journalled | None = None
     turns: dict[str, Turn] = field(default_factory=dict[str, Turn])
     open_calls: dict[tuple[str, str], Turn] = field(default_factory=dict[tuple[str, str], Turn])
     places: dict[str, int] = field(default_factory=dict[str, int])
@@ -65,7 +69,9 @@ def write(
         if source is None or source.offset != position:
             raise OvertakenError
         ids = [event.id for event in refined.events if isinstance(event, RefinedTurn)]
-        page = _Page(job, writer, writer.known_turns(job.source.bank, ids), source.lines)
+        known = writer.known_turns(job.source.bank, ids)
+        page = _Page(job, writer, known, source.lines)
+        _listen(page, position)
         for event in refined.events:
             if isinstance(event, RefinedTurn):
                 _place_turn(page, event)
@@ -79,13 +85,30 @@ def write(
     return change
 
 
+def _listen(page: _Page, position: int) -> None:
+    """Mind what may have come the other way already: from a transcript, or from its hooks."""
+    job, writer = page.job, page.writer
+    if job.source.agent == HOOKS:
+        page.transcribed = Transcribed(writer, page.bank, job.file, position)
+        return
+    journal = writer.source_at(job.journal) if job.journal else None
+    if journal is not None and journal.l1_bytes and journal.bank == page.bank:
+        page.journalled = Journalled(writer, journal, job.source)
+
+
 def _place_turn(page: _Page, event: RefinedTurn) -> None:
     line = page.lines_before + event.line
     origin = Origin(page.job.source.id, line, event.offset, event.ref)
     known = page.known.get(event.id)
     # Known from this very file at line 0: the file was rewritten, and only the place is new.
     met_again = known is not None and known.source == origin.source and known.line == 0
-    if event.id in page.turns or (known is not None and not met_again):
+    told = page.journalled.take(event) if page.journalled and not met_again else None
+    if told is not None:
+        page.refused[event.line] = Skip.DUPLICATE
+        page.keep(replace(told, origin=origin))
+        return
+    repeated = page.transcribed is not None and page.transcribed.repeats(event)
+    if event.id in page.turns or ((repeated or known is not None) and not met_again):
         page.refused[event.line] = Skip.DUPLICATE
         return
     page.accepted.add(event.line)
@@ -172,7 +195,7 @@ def _sessions(page: _Page, refined: Refined) -> list[Session]:
             bank=page.bank,
             id=id,
             host=draft.host,
-            agent=page.job.source.agent,
+            agent=READERS[page.job.source.agent].host,
             parent=draft.parent,
             subagent=draft.subagent,
             title=draft.title,

@@ -1,8 +1,10 @@
-"""What a store keeps besides memory itself: what was injected where, and work to try again."""
+"""What a store keeps besides memory itself: what was injected where, and work to try again; and
+what it can tell of its own state.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from holdfast.model.accounts import Chore, Injection
 
@@ -35,4 +37,20 @@ class Notes(Protocol):
 
     def clear_chore(self, name: str) -> None:
         """The work was done after all."""
+        ...
+
+
+class Faults(NamedTuple):
+    """What is wrong with a store, each in words: `damaged` may have cost something that cannot
+    be made again; what is wrong with `derived` rows goes when they are made again."""
+
+    damaged: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+
+
+class Checked(Protocol):
+    """A store that can look for its own faults."""
+
+    def faults(self) -> Faults:
+        """Look through everything for damage; this may take a while."""
         ...

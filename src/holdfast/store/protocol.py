@@ -20,7 +20,7 @@ from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.notes import Notes
+from holdfast.store.notes import Checked, Notes
 
 Record = Turn | Exchange | Digest | Session | Commit
 
@@ -373,7 +373,7 @@ class Writer(Reader, Protocol):
         ...
 
 
-class Store(Writer, Notes, Protocol):
+class Store(Writer, Notes, Checked, Protocol):
     """A store that can be closed."""
 
     def another(self) -> Store | None:

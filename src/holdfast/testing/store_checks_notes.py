@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.model.accounts import Chore, Injection, InjectionKind, Use
+from holdfast.store.notes import Faults
 from holdfast.testing.store_samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 _LATER = "2026-03-01T13:00:00.000Z"
@@ -54,3 +55,8 @@ def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
             store.clear_chore("embed")
             store.clear_chore("unheard of")
         expect(store.chores(), [drain], "chores")
+
+
+def check_a_store_in_order_has_no_faults(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        expect(store.faults(), Faults(), "faults")

@@ -36,6 +36,8 @@ COMMANDS = {
     "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
     "import": Command("import_", "read a dialogue from another program"),
     "status": Command("status", "what is remembered, and whether every line is accounted for"),
+    "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
+    "worker": Command("worker", "do what is to be done behind the scenes, now"),
     "eval": Command("evaluate", "measure how well recall finds what is asked for"),
 }
 

@@ -34,6 +34,8 @@ def find_transcripts(folder: Path, problems: list[str] | None = None) -> Iterato
             folders.clear()
             continue
         seen.add((known.st_dev, known.st_ino))
+        if "memory.db" in files and "events" in folders:
+            folders.remove("events")  # a home of ours: what hooks told is not a transcript
         for name in files:
             path = Path(place, name)
             if name.endswith(".jsonl") and name not in _NOT_TRANSCRIPTS and path.is_file():

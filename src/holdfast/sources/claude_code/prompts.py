@@ -83,6 +83,14 @@ def read_prompt(text: str) -> Prompt:
     return _read_tagged(text)
 
 
+def read_typed(text: str) -> Prompt:
+    """The same for a prompt as it was typed: a slash command is not spelled out in tags yet."""
+    first = text[:200].split(None, 1)[:1]
+    if first and first[0].startswith("/") and first[0][1:] in _LOCAL_COMMANDS:
+        return Prompt("", skip=Skip.MACHINE)
+    return read_prompt(text)
+
+
 def _read_tagged(text: str) -> Prompt:
     stripped = _UNCLOSED.sub("", _STRIP.sub("", text)).strip()
     if not stripped:

@@ -72,6 +72,8 @@ class DerivedWays(Asking):
         )
 
     def drop_derived(self) -> None:
+        # First make the index whole: words that it has lost could not be taken out of it.
+        self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
         for table in ("exchange", "digest"):
             self._run(f"DELETE FROM {table}")
         self._run("DELETE FROM passage WHERE kind <> 'commit'")

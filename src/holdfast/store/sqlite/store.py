@@ -15,6 +15,7 @@ from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange, Store
 from holdfast.store.sqlite import labels, rows
+from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.connection import (
     BUSY_S,
     open_database,
@@ -34,7 +35,7 @@ _VARIABLES = 500
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays):
+class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
     """One file. Any number of processes may have it open."""
 
     def __init__(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
+from holdfast.app.health import Health, Verdict, ago, examine, judge
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.model.ledger import Balance
+from holdfast.model.ledger import Balance, SourceState
 from holdfast.store.protocol import Counts
 
 HELP = """\
-What is remembered, and the account of every input line: captured, skipped with a
-reason, failed, or still to be read. The sum is the number of lines on disk."""
+Whether capture works, what is remembered, and the account of every input line:
+captured, skipped with a reason, failed, or still to be read. The sum is the number of
+lines on disk."""
 
 EXAMPLES = """\
   holdfast status
@@ -47,11 +50,40 @@ def run(arguments: argparse.Namespace) -> int:
     with open_reading() as memory:
         id = memory.bank_id(arguments.bank)
         counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
+        health = examine(memory, _folder())
+        verdict = judge(health, balance.pending)
         if arguments.json:
-            screen.json(_contract(memory, id, counts, balance))
+            told = _contract(memory, id, counts, balance)
+            screen.json({**told, **_health(health, verdict, memory.reader.last_event(id), id)})
         else:
+            _print_verdict(screen, health, verdict)
             _print(screen, memory, id, counts, balance)
+            _print_work(screen, health)
     return 0
+
+
+def _folder() -> Path | None:
+    """Where we stand, for the settings of its project."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
+
+
+def _health(
+    health: Health, verdict: Verdict, last_of_bank: str, id: str | None
+) -> dict[str, object]:
+    return {
+        "capture": verdict,
+        "worker": {"running": health.worker.running, "pid": health.worker.pid},
+        "last_event": (health.last_event if id is None else last_of_bank) or None,
+        "last_ingest": health.last_ingest or None,
+        "waiting": {"events": health.inbox.events, "bytes": health.inbox.bytes},
+        "chores": health.chores,
+        "disk": health.disk,
+        "archive": health.archive,
+        "gone": {"files": health.gone[0], "lines_kept": health.gone[1]},
+    }
 
 
 def _contract(
@@ -80,8 +112,6 @@ def _contract(
             "balanced": balance.accounted + balance.pending == balance.lines,
         },
         "stale_sessions": len(memory.reader.stale_sessions()),
-        "worker": None,
-        "last_event": memory.reader.last_event(id) or None,
         "cost": {"model": None, "tokens": 0, "usd": 0},
     }
 
@@ -106,10 +136,43 @@ def _print(
             f"  {amount(counts.raw_bytes)} of transcripts refined to {amount(counts.l1_bytes)} "
             f"({share:.1%})"
         )
-    screen.line(f"  last event: {memory.reader.last_event(id) or 'none'}")
     screen.line()
     _print_ledger(screen, balance)
     _print_failures(screen, memory, id, balance)
+
+
+def _print_verdict(screen: Screen, health: Health, verdict: Verdict) -> None:
+    colour = {"works": "green", "broken": "red"}.get(verdict.state, "yellow")
+    screen.line(screen.paint(verdict.sentence, colour))
+    if verdict.remedy:
+        screen.line(f"  → {verdict.remedy}")
+    for chore in health.chores:
+        screen.wrap(
+            f"{chore.name} failed {number(chore.attempts, 'time')}, last {ago(chore.failed_at)}: "
+            f"{chore.problem} Tried again with the first event after {chore.not_before[:16]}Z.",
+            "  ",
+            "    ",
+        )
+    screen.line()
+
+
+def _print_work(screen: Screen, health: Health) -> None:
+    screen.line()
+    for what, moment in (("last event", health.last_event), ("last ingest", health.last_ingest)):
+        told = f"{moment} ({ago(moment)})" if moment else "none yet"
+        screen.line(f"{what}: {told}")
+    running = f"running{f' ({health.worker.pid})' if health.worker.pid else ''}"
+    waiting = f"{number(health.inbox.events, 'event')} in memory ({amount(health.inbox.bytes)})"
+    screen.line(f"worker: {running if health.worker.running else 'not running'}; {waiting} waiting")
+    sizes = ", ".join(f"{what} {amount(size)}" for what, size in health.disk._asdict().items())
+    screen.wrap(f"disk: {sizes}", "", "  ")
+    kept = f"{health.archive.kept_days:g}"
+    screen.line(f"archive: Claude Code deletes transcripts after {kept} days")
+    if health.gone[0]:
+        screen.line(
+            f"  gone from disk: {number(health.gone[0], 'transcript')} "
+            f"({number(health.gone[1], 'line')} kept)"
+        )
 
 
 def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:
@@ -151,10 +214,17 @@ def _print_failures(screen: Screen, memory: Reading, id: str | None, balance: Ba
         screen.line(f"  {path}:{failure.line}  {failure.reason}")
     if balance.failed > len(failures):
         screen.line(f"  … and {balance.failed - len(failures):,} more")
-    if balance.problems:
+    # What is gone was told when it went, and is summed up; the rest wants to be looked at.
+    gone = {
+        f"{source.path}: {source.problem}"
+        for source in memory.reader.sources(id)
+        if source.state is SourceState.GONE
+    }
+    problems = [problem for problem in balance.problems if problem not in gone]
+    if problems:
         screen.line()
         screen.line("files:")
-    for problem in balance.problems[:10]:
+    for problem in problems[:10]:
         screen.wrap(problem, "  ", "    ")
-    if len(balance.problems) > 10:
-        screen.line(f"  … and {len(balance.problems) - 10:,} more")
+    if len(problems) > 10:
+        screen.line(f"  … and {len(problems) - 10:,} more")

@@ -1,0 +1,174 @@
+"""What hooks cost: the capture hook against `true`, run the same way, and a storm of events.
+
+Cases take turns inside each round, so that a noisy machine slows all alike; medians. The storm:
+`SESSIONS` sessions with `EVENTS` events each, eight hooks at a time, then drained; every event
+must be in its journal, once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from holdfast.app.lease import start_of
+from holdfast.capture import journal
+from holdfast.capture.inbox import make_inbox, waiting
+from holdfast.capture.places import Places
+from holdfast.hosts import claude_code
+from holdfast.refine.bank_making import BankMaker
+from holdfast.refine.events import drain
+from holdfast.refine.turns import Rules
+from holdfast.settings import Settings
+
+ROUNDS = 101
+LIMIT = 4
+SESSIONS = int(os.environ.get("HOLDFAST_BENCH_SESSIONS", "1000"))
+EVENTS = 50
+AT_ONCE = 8
+_SCRIPT = Path(claude_code.__file__).parent / "scripts" / "capture.sh"
+_NOW = "2100-01-01T00:00:00.000Z"
+
+
+@contextmanager
+def hooked_home() -> Generator[Places]:
+    """A home with hooks and an inbox of its own; its worker does nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = Places(Path(folder) / "home")
+        inbox = make_inbox(places)
+        shutil.copy(_SCRIPT, places.hooks)
+        places.interpreter.write_text("/bin/true\n-I\n")
+        try:
+            yield places
+        finally:
+            shutil.rmtree(inbox, ignore_errors=True)
+
+
+def payload(event: str, session: str, number: int) -> bytes:
+    """What Claude Code gives to a hook, of an ordinary size."""
+    told = {
+        "session_id": session,
+        "transcript_path": f"/home/dev/.claude/projects/-home-dev-proj/{session}.jsonl",
+        "cwd": "/home/dev/proj",
+        "hook_event_name": event,
+        "tool_name": "Bash",
+        "tool_use_id": f"toolu_{session}_{number}",
+        "tool_input": {"command": f"pytest -q tests/test_{number}.py"},
+        "tool_response": {"stdout": "line of output\n" * 200 + f"{number} passed", "stderr": ""},
+        "prompt": f"Please look at part {number} of the harbour plan",
+        "last_assistant_message": f"Part {number} of the plan is about the quay wall.",
+        "duration_ms": 12,
+    }
+    return json.dumps(told).encode()
+
+
+def measure(places: Places) -> list[str]:
+    """One hook at a time, as the host starts it: through a shell."""
+    script = shlex.quote(str(places.hooks / "capture.sh"))
+    entry = "sh {script} {event} 2>/dev/null || exit 0"
+    cases = {
+        "true": ("true", ""),
+        "capture": (entry.format(script=script, event="PostToolUse"), "PostToolUse"),
+        "capture at Stop, worker running": (entry.format(script=script, event="Stop"), "Stop"),
+    }
+    worker = subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
+    )
+    places.pid.write_text(f"{worker.pid}\n{start_of(worker.pid)}\n")
+    env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "bench"}
+    times: dict[str, list[float]] = {name: [] for name in cases}
+    for round in range(ROUNDS + 5):
+        for name, (command, event) in cases.items():
+            data = payload(event, "bench", round)
+            started = time.perf_counter()
+            subprocess.run(["/bin/sh", "-c", command], env=env, input=data, check=True)
+            if round >= 5:
+                times[name].append(time.perf_counter() - started)
+    worker.communicate()
+    control = statistics.median(times["true"])
+    return [
+        f"hooks: {name}: {statistics.median(taken) * 1000:.1f} ms, "
+        f"{statistics.median(taken) / control:.1f} x (limit {LIMIT})"
+        for name, taken in times.items()
+    ]
+
+
+def play(places: Places, session: str) -> None:
+    """One session's hooks, one after the other, none of which may fail or say anything."""
+    env = {**os.environ, "CLAUDE_CODE_SESSION_ID": session}
+    script = str(places.hooks / "capture.sh")
+    for number in range(EVENTS):
+        event = ("UserPromptSubmit", "PostToolUse", "PostToolUse", "Stop")[number % 4]
+        done = subprocess.run(
+            ["/bin/sh", script, event],
+            env=env,
+            input=payload(event, session, number),
+            capture_output=True,
+            check=True,
+        )
+        assert not done.stdout and not done.stderr
+
+
+def storm(places: Places) -> list[str]:
+    """All sessions, eight at a time, then the draining."""
+    names = [f"storm-{number:05d}" for number in range(SESSIONS)]
+    places.marks.mkdir()
+    for name in names:
+        (places.marks / f"{name}.goal").touch()
+    started = time.perf_counter()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(play, [places] * len(names), names))
+    spent = time.perf_counter() - started
+    inbox = places.inbox()
+    assert inbox is not None
+    left = waiting(inbox).events
+    held = sum(event.size for event in left) / 1e6
+    settings = Settings(home=places.home, claude_dir=places.home / "claude")
+    started = time.perf_counter()
+    banks = BankMaker(settings, lambda: _NOW)
+    done = drain(places, banks, Rules(), lambda: _NOW)
+    draining = time.perf_counter() - started
+    lost, twice = count(places, names)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    return [
+        f"hooks: storm of {SESSIONS} sessions with {EVENTS} events, {AT_ONCE} at a time: "
+        f"{spent:.0f} s, {len(left)} events waiting ({held:.0f} MB)",
+        f"hooks: drained {done.events} in {draining:.1f} s "
+        f"({done.events / draining:.0f} a second, peak {memory:.0f} MB): {lost} lost, "
+        f"{twice} twice, {done.failed} failed, {len(waiting(inbox).events)} left",
+    ]
+
+
+def count(places: Places, names: list[str]) -> tuple[int, int]:
+    """Events that are missing from the journals, and events that are there more than once."""
+    lost = twice = 0
+    for name in names:
+        events = list(journal.read(places.journal(name)))
+        ids = {event["id"] for event in events}
+        with_words = sum("text" in event or "tool" in event for event in events)
+        lost += EVENTS - min(len(ids), with_words)
+        twice += len(events) - len(ids)
+    return lost, twice
+
+
+def run() -> list[str]:
+    """Measure; returns the lines of a report."""
+    with hooked_home() as places:
+        report = measure(places)
+    with hooked_home() as places:
+        return report + storm(places)
+
+
+if __name__ == "__main__":
+    print("\n".join(run()))

@@ -1,0 +1,1 @@
+"""Checks of everything that capture and memory stand on, one module a family."""

@@ -1,0 +1,60 @@
+"""What a check says, and what it is given to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.app.memory import Holdfast
+from holdfast.capture.places import Places
+from holdfast.hosts.claude_code.seen import Seen
+from holdfast.settings import Settings
+
+
+class Grade(StrEnum):
+    """How something stands."""
+
+    OK = "ok"
+    WARNING = "warning"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. `fix` mends it and says what it did; where that takes something away
+    or takes long, `asks` is the question to ask first."""
+
+    name: str
+    grade: Grade
+    sentence: str
+    remedy: str = ""
+    fix: Callable[[], str] | None = field(default=None, compare=False)
+    asks: str = ""
+
+
+class Patient(NamedTuple):
+    """What is examined. `memory` is None where it cannot be opened, and `problem` says why."""
+
+    settings: Settings
+    places: Places
+    seen: Seen
+    memory: Holdfast | None
+    problem: str = ""
+    remedy: str = ""
+
+
+Family = Callable[[Patient], list[Check]]
+
+
+def fine(name: str, sentence: str) -> Check:
+    """All is well."""
+    return Check(name, Grade.OK, sentence)
+
+
+def owner_only(path: Path) -> str:
+    """Make a folder its owner's alone; says so."""
+    path.chmod(0o700)
+    return f"{path} is for its owner alone now."

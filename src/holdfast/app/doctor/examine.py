@@ -1,0 +1,74 @@
+"""All checks, and mending what can be mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.app.doctor.check import Check, Family, Grade, Patient
+from holdfast.app.doctor.home import check_home
+from holdfast.app.doctor.hooks import check_hooks
+from holdfast.app.doctor.store import check_models, check_store
+from holdfast.app.doctor.work import check_work
+from holdfast.app.memory import Holdfast
+from holdfast.capture.places import Places
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.hosts.claude_code.seen import see
+from holdfast.settings import Settings
+
+FAMILIES: tuple[Family, ...] = (check_hooks, check_home, check_work, check_store, check_models)
+
+
+class Mended(NamedTuple):
+    """What a fix did, or why it was not done."""
+
+    name: str
+    what: str
+    done: bool
+
+
+@contextmanager
+def _patient(settings: Settings, folder: Path | None) -> Generator[Patient]:
+    places, seen = Places(settings.home), see(settings.claude_dir, folder)
+    try:
+        memory = Holdfast(settings, create=False)
+    except StoreError as error:
+        yield Patient(settings, places, seen, None, error.message, error.remedy)
+        return
+    with memory:
+        yield Patient(settings, places, seen, memory)
+
+
+def examine(settings: Settings, folder: Path | None) -> list[Check]:
+    """Look at everything; changes nothing."""
+    with _patient(settings, folder) as patient:
+        return [check for family in FAMILIES for check in _looked(family, patient)]
+
+
+def mend(settings: Settings, folder: Path | None, may: Callable[[Check], bool]) -> list[Mended]:
+    """Fix what can be fixed; `may` is asked where something is taken away or takes long."""
+    done: list[Mended] = []
+    with _patient(settings, folder) as patient:
+        for family in FAMILIES:
+            for check in _looked(family, patient):
+                if check.grade is Grade.OK or check.fix is None:
+                    continue
+                if check.asks and not may(check):
+                    done.append(Mended(check.name, "left as it is.", False))
+                    continue
+                try:
+                    done.append(Mended(check.name, check.fix(), True))
+                except (HoldfastError, OSError) as error:
+                    done.append(Mended(check.name, f"could not be mended: {error}", False))
+    return done
+
+
+def _looked(family: Family, patient: Patient) -> list[Check]:
+    """The checks of a family; one that breaks is itself a finding."""
+    name = family.__name__.removeprefix("check_")
+    try:
+        return family(patient)
+    except (HoldfastError, OSError) as error:
+        return [Check(name, Grade.BROKEN, f"Could not be looked at: {error}.", "holdfast status")]

@@ -1,0 +1,103 @@
+"""The folders: whose they are, who may look into them, how much room there is, what time it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from time import time
+
+from holdfast.app.doctor.check import Check, Grade, Patient, fine, owner_only
+from holdfast.app.doctor.work import catch_up
+from holdfast.app.health import LATE_S, look_into_inbox
+
+_AHEAD_S = 3600.0
+_LITTLE = 500_000_000
+_NONE = 50_000_000
+_LITTLE_MEMORY = 64_000_000
+
+
+def check_home(patient: Patient) -> list[Check]:
+    """Rights, room, the inbox and the clock."""
+    return [*_rights(patient), _room(patient), _inbox(patient), _clock(patient)]
+
+
+def _rights(patient: Patient) -> Iterator[Check]:
+    inbox = patient.places.inbox()
+    folders = {"home": patient.settings.home, "hook folder": patient.places.hooks}
+    for name, path in {**folders, **({"inbox": inbox} if inbox else {})}.items():
+        found = _rights_of(name, path)
+        if found is not None:
+            yield found
+
+
+def _rights_of(name: str, path: Path) -> Check | None:
+    try:
+        known = path.lstat()
+    except FileNotFoundError:
+        # The hook makes its inbox, and the worker its home.
+        return fine(name, f"{path} is not there yet.") if name == "home" else None
+    except OSError as error:
+        return Check(name, Grade.BROKEN, f"{path}: {error.strerror}.", "Check what it is.")
+    if name != "home" and stat.S_ISLNK(known.st_mode):
+        return Check(name, Grade.BROKEN, f"{path} is a link.", "Remove it: nothing goes there.")
+    known = path.stat()
+    if not stat.S_ISDIR(known.st_mode):
+        return Check(name, Grade.BROKEN, f"{path} is not a folder.", "Move it away.")
+    if known.st_uid != os.geteuid():
+        sentence = f"{path} belongs to another user (number {known.st_uid})."
+        return Check(name, Grade.BROKEN, sentence, f"chown it, or remove it: {path}")
+    if known.st_mode & 0o077:
+        sentence = f"Others may look into {path}."
+        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: owner_only(path))
+    if not os.access(path, os.W_OK | os.X_OK):
+        return Check(name, Grade.BROKEN, f"{path} cannot be written.", f"chmod 700 {path}")
+    return fine(name, f"{path} is yours alone.")
+
+
+def _room(patient: Patient) -> Check:
+    free = _free(patient.settings.home)
+    told = f"{free / 1e9:.1f} GB free at {patient.settings.home}."
+    inbox = patient.places.inbox()
+    if free < _LITTLE:
+        grade = Grade.BROKEN if free < _NONE else Grade.WARNING
+        return Check("room", grade, told, "Free some space; nothing is lost meanwhile.")
+    if inbox and (held := _free(inbox)) < _LITTLE_MEMORY:
+        sentence = f"{held / 1e6:.0f} MB of memory free for events at {inbox.parent}."
+        return Check("room", Grade.WARNING, sentence, f"Remove what fills {inbox.parent}.")
+    return fine("room", told)
+
+
+def _free(path: Path) -> int:
+    """Bytes free where a path lies or would lie."""
+    for place in (path, *path.parents):
+        try:
+            found = os.statvfs(place)
+        except OSError:
+            continue
+        return found.f_bavail * found.f_frsize
+    return 0
+
+
+def _inbox(patient: Patient) -> Check:
+    inbox = look_into_inbox(patient.places)
+    if inbox.folder is None:
+        return fine("events", "No events are expected: no hooks were set up.")
+    waited = time() - inbox.oldest
+    if not inbox.events or 0 <= waited < LATE_S:
+        return fine("events", f"{inbox.events:,} events wait to be taken up.")
+    since = f"for {waited / 3600:.1f} hours" if waited > 0 else "from a time to come"
+    sentence = f"{inbox.events:,} events wait, the first {since}."
+    fix = partial(catch_up, patient.settings)
+    return Check("events", Grade.WARNING, sentence, "holdfast worker", fix)
+
+
+def _clock(patient: Patient) -> Check:
+    inbox = look_into_inbox(patient.places)
+    if inbox.newest > time() + _AHEAD_S:
+        ahead = (inbox.newest - time()) / 3600
+        sentence = f"There are events from {ahead:.0f} hours ahead of this machine's clock."
+        return Check("clock", Grade.WARNING, sentence, "Set the clock; nothing is lost.")
+    return fine("clock", "No event is from the future.")

@@ -1,0 +1,116 @@
+"""Whether Claude Code runs our hooks, and whether what they run is there and ours."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import holdfast
+from holdfast.app.doctor.check import Check, Grade, Patient, fine
+
+_RUN_S = 60
+_SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
+_CHECK = "import holdfast; print(holdfast.__version__)"
+
+
+def check_hooks(patient: Patient) -> list[Check]:
+    """Entries, scripts, interpreter, and whether all is there once."""
+    found = [_entries(patient), _once(patient)]
+    if patient.seen.any or patient.places.hooks.is_dir():
+        found += [_scripts(patient), _interpreter(patient)]
+    return found
+
+
+def _entries(patient: Patient) -> Check:
+    name, seen = "hooks", patient.seen
+    for problem in seen.problems:
+        return Check(name, Grade.BROKEN, f"{problem}.", "Correct that file; it is Claude Code's.")
+    if not seen.any:
+        sentence = "Claude Code does not tell Holdfast of its sessions."
+        return Check(name, Grade.WARNING, sentence, "holdfast setup")
+    if seen.missing:
+        sentence = f"Claude Code does not tell of {', '.join(seen.missing)}."
+        return Check(name, Grade.BROKEN, sentence, "holdfast setup")
+    ours = patient.places.hooks / "capture.sh"
+    paths = {path for paths in seen.scripts.values() for path in paths}
+    for path in sorted(paths):
+        if not path.exists():
+            return Check(name, Grade.BROKEN, f"Claude Code runs {path}, which is not there.",
+                         "holdfast setup")  # fmt: skip
+        if os.path.realpath(path) != os.path.realpath(ours):
+            sentence = f"Claude Code runs {path}: its events go to another home than this one."
+            return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
+    return fine(name, "Claude Code tells Holdfast of every event it needs.")
+
+
+def _once(patient: Patient) -> Check:
+    seen = patient.seen
+    twice = [event for event, paths in seen.scripts.items() if len(paths) > 1]
+    if seen.scripts and seen.plugins:
+        sentence = "The hooks are in the settings and in the plugin: each event comes twice."
+        return Check("once", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin")
+    if twice:
+        sentence = f"The settings name our hook more than once for {', '.join(twice)}."
+        return Check("once", Grade.WARNING, sentence, "holdfast setup")
+    return fine("once", "No hook is installed twice.")
+
+
+def _scripts(patient: Patient) -> Check:
+    """The copies in the home against those of this program."""
+    differ = [
+        script.name
+        for script in sorted(_SCRIPTS.iterdir())
+        if script.is_file() and _bytes(patient.places.hooks / script.name) != script.read_bytes()
+    ]
+    if not differ:
+        return fine("scripts", "The scripts that hooks run are those of this version.")
+
+    def copy() -> str:
+        patient.places.hooks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in differ:
+            target = patient.places.hooks / name
+            beside = target.with_name(f".{name}.{os.getpid()}")
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            with os.fdopen(os.open(beside, flags, 0o700), "wb") as file:
+                file.write((_SCRIPTS / name).read_bytes())
+            beside.replace(target)
+        return f"{', '.join(differ)} copied anew."
+
+    sentence = f"Missing or of another version: {', '.join(differ)}."
+    return Check("scripts", Grade.BROKEN, sentence, "holdfast doctor --fix", copy)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _interpreter(patient: Patient) -> Check:
+    """Whether the Python that hooks start can run us."""
+    name = "interpreter"
+    lines = _bytes(patient.places.interpreter).decode("utf-8", "replace").splitlines()
+    if len(lines) < 2:
+        sentence = f"{patient.places.interpreter} does not name a Python."
+        return Check(name, Grade.BROKEN, sentence, "holdfast setup")
+    try:
+        done = subprocess.run(
+            [lines[0], *lines[1].split(), "-c", _CHECK],
+            capture_output=True,
+            text=True,
+            timeout=_RUN_S,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Check(name, Grade.BROKEN, f"{lines[0]} cannot be run: {error}.", "holdfast setup")
+    if done.returncode:
+        sentence = f"{lines[0]} {lines[1]} cannot import Holdfast."
+        return Check(name, Grade.BROKEN, sentence, "holdfast setup")
+    version = done.stdout.strip()
+    if version != holdfast.__version__:
+        sentence = f"Hooks run Holdfast {version}; this is {holdfast.__version__}."
+        return Check(name, Grade.WARNING, sentence, "holdfast setup")
+    return fine(name, f"{lines[0]} runs Holdfast {version}.")

@@ -1,0 +1,93 @@
+"""The memory itself: can it be opened, is it whole, do derived rows and vectors match, and are the
+models the ones that were released."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.inference import packaged
+from holdfast.recall.matrix import is_whole
+
+_BACKUP = (
+    "Move it aside and put back the newest file of the backups folder; then run holdfast ingest."
+)
+
+
+def check_store(patient: Patient) -> list[Check]:
+    """Database, derived rows, vectors."""
+    if patient.memory is None:
+        return [Check("memory", Grade.BROKEN, patient.problem, patient.remedy)]
+    if not patient.settings.database.exists():
+        return [fine("memory", "Nothing is remembered yet.")]
+    return [*_database(patient), _balance(patient), _vectors(patient)]
+
+
+def _database(patient: Patient) -> list[Check]:
+    assert patient.memory is not None
+    memory = patient.memory
+    faults = memory.store.faults()
+    if faults.damaged:
+        return [Check("memory", Grade.BROKEN, f"Damaged: {'; '.join(faults.damaged)}.", _BACKUP)]
+    whole = fine("memory", f"{patient.settings.database} is whole.")
+    if not faults.derived:
+        return [whole, fine("derived", "What is derived matches what it is derived from.")]
+
+    def rebuild() -> str:
+        return f"{memory.rebuild():,} sessions derived anew."
+
+    sentence = f"Does not match its source: {'; '.join(faults.derived)}."
+    asks = "Drop everything derived and make it again? Nothing that was read is lost."
+    return [whole, Check("derived", Grade.BROKEN, sentence, "doctor --fix", rebuild, asks)]
+
+
+def _balance(patient: Patient) -> Check:
+    assert patient.memory is not None
+    balance = patient.memory.balance()
+    if balance.accounted + balance.pending != balance.lines:
+        sentence = f"{balance.lines:,} lines, but {balance.accounted:,} accounted for."
+        return Check("ledger", Grade.BROKEN, sentence, "Please report this as a fault.")
+    return fine("ledger", f"Every one of {balance.lines:,} lines is accounted for.")
+
+
+def _vectors(patient: Patient) -> Check:
+    folder = patient.settings.home / "vectors"
+    broken = [path for path in sorted(folder.glob("*.vectors")) if not is_whole(path)]
+    if not broken:
+        return fine("vectors", "The files for search by meaning are whole.")
+
+    def remove() -> str:
+        for path in broken:
+            path.unlink(missing_ok=True)
+        return "Removed; they are made again when they are needed."
+
+    names = ", ".join(path.name for path in broken)
+    sentence = f"Damaged or of another version: {names}."
+    return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
+
+
+def check_models(patient: Patient) -> list[Check]:
+    """The shipped files, by their hashes."""
+    wanted = {
+        packaged.EMBEDDER: packaged.EMBEDDER_SHA256,
+        packaged.TOKENIZER: packaged.TOKENIZER_SHA256,
+    }
+    for path, expected in wanted.items():
+        if _sha256(path) != expected:
+            sentence = f"{path} is missing or not the file that was released."
+            remedy = "Install Holdfast again: pip install --force-reinstall holdfast."
+            return [Check("model", Grade.BROKEN, sentence, remedy)]
+    own = patient.settings.embed_model
+    if own and own != "none" and not Path(own).expanduser().is_dir():
+        sentence = f"The model of the settings is not there: {own}."
+        return [Check("model", Grade.BROKEN, sentence, "Correct embed.model in config.toml.")]
+    return [fine("model", "The model is the one that was released.")]
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

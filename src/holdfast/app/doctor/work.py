@@ -1,0 +1,67 @@
+"""The worker: its lease, what it failed at, and whether it keeps ahead of the host's cleaning."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.health import ago, see_archive
+from holdfast.app.lease import see_worker
+from holdfast.app.worker import Manner, work
+from holdfast.settings import Settings
+
+
+def check_work(patient: Patient) -> list[Check]:
+    """Lease, failed steps, archive."""
+    return [_lease(patient), _chores(patient), _archive(patient)]
+
+
+def _lease(patient: Patient) -> Check:
+    seen = see_worker(patient.places)
+    if seen.stale:
+
+        def remove() -> str:
+            patient.places.pid.unlink(missing_ok=True)
+            return f"{patient.places.pid} removed."
+
+        sentence = f"{patient.places.pid} names a worker that is gone."
+        return Check("worker", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
+    if seen.running:
+        return fine("worker", f"A worker is at work{f' ({seen.pid})' if seen.pid else ''}.")
+    return fine("worker", "No worker runs; hooks start one when there is something to do.")
+
+
+def _chores(patient: Patient) -> Check:
+    chores = patient.memory.chores() if patient.memory else []
+    if not chores:
+        return fine("chores", "Nothing has failed that is still to be done.")
+    told = " ".join(
+        f"{chore.name} failed {chore.attempts} times, last {ago(chore.failed_at)}: {chore.problem}"
+        for chore in chores
+    )
+    fix = partial(catch_up, patient.settings)
+    return Check("chores", Grade.WARNING, told, "holdfast worker", fix)
+
+
+def _archive(patient: Patient) -> Check:
+    if patient.memory is None:
+        return fine("archive", "Not looked at.")
+    found = see_archive(patient.memory.reader, patient.settings, patient.seen.kept_days)
+    if not found.at_risk:
+        return fine("archive", "Every transcript is read well before Claude Code deletes it.")
+    sentence = (
+        f"{found.at_risk:,} transcripts are not fully read; Claude Code deletes the first in "
+        f"{found.first_in_days:.0f} days (cleanupPeriodDays is {found.kept_days:g})."
+    )
+    fix = partial(catch_up, patient.settings)
+    return Check("archive", Grade.WARNING, sentence, "holdfast worker", fix)
+
+
+def catch_up(settings: Settings) -> str:
+    """Run the worker, as a fix."""
+    outcome = work(settings, Manner(settle_s=0, linger_s=0))
+    if outcome.passes is None:
+        return "A worker is at it."
+    if outcome.failed:
+        return f"Failed again: {', '.join(outcome.failed)}."
+    return "The worker did what was left."

@@ -1,0 +1,153 @@
+"""At most one worker per home.
+
+The lease is a lock of the kernel's on a file, so it ends with the process that holds it, however
+that ends, and no clock has a say in it. The pid file beside the hooks is only a hint, which spares
+the shell the start of a process; nobody relies on it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import NamedTuple
+
+from holdfast.capture.places import Places
+
+PATIENCE_S = 5.0
+_POLL_S = 0.05
+_START_TIME = 19  # its place in /proc/PID/stat, counted behind the name
+
+
+class Lease:
+    """The right to work on a home, while the context that gave it lasts."""
+
+    def __init__(self, places: Places) -> None:
+        self._pid = places.pid
+        # Whoever leaves as it should removes its pid file.
+        self.orphaned = places.pid.exists()
+
+    def announce(self) -> None:
+        """Let hooks know that a worker is there, so that they start none."""
+        beside = self._pid.with_name(f".{self._pid.name}.{os.getpid()}")
+        with suppress(OSError):  # no hooks, or they start workers that find the lock taken
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+            with os.fdopen(os.open(beside, flags, 0o600), "w") as file:
+                file.write(f"{os.getpid()}\n{start_of(os.getpid())}\n")
+            beside.replace(self._pid)
+
+    def conceal(self) -> None:
+        """Let hooks start a worker again. What comes after this is theirs; what came before is
+        still ours to look for."""
+        with suppress(OSError):
+            self._pid.unlink()
+
+
+@contextmanager
+def lease(places: Places, patience: float = PATIENCE_S) -> Generator[Lease | None]:
+    """Take the lease, waiting a little for a worker that is just coming or leaving; None if it
+    stays. One that has announced itself will look at the inbox again before it goes, so there
+    is nothing to wait for."""
+    places.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = _lock(places, monotonic() + patience)
+    if descriptor is None:
+        yield None
+        return
+    held = Lease(places)
+    try:
+        held.announce()
+        yield held
+    finally:
+        held.conceal()
+        os.close(descriptor)
+
+
+def _lock(places: Places, give_up: float) -> int | None:
+    while True:
+        descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+        except OSError:
+            os.close(descriptor)
+            raise
+        else:
+            # The lock of a file that someone has removed meanwhile is nobody's.
+            if _same(descriptor, places.lock):
+                return descriptor
+            os.close(descriptor)
+            continue
+        pid, started = _read_pid(places.pid)
+        if monotonic() >= give_up or (pid is not None and _is_alive(pid, started)):
+            return None
+        sleep(_POLL_S)
+
+
+def _same(descriptor: int, path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    return False
+
+
+class WorkerSeen(NamedTuple):
+    """Whether a worker runs, by its lock, and what the pid file says of it. `stale` is a pid
+    file that nobody is behind."""
+
+    running: bool
+    pid: int | None
+    stale: bool
+
+
+def see_worker(places: Places) -> WorkerSeen:
+    """Look without touching anything."""
+    running = _is_locked(places.lock)
+    pid, started = _read_pid(places.pid)
+    alive = pid is not None and _is_alive(pid, started)
+    return WorkerSeen(running, pid if alive and running else None, pid is not None and not running)
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _read_pid(path: Path) -> tuple[int | None, str]:
+    try:
+        lines = path.read_text("ascii").split("\n")
+        return int(lines[0]), lines[1] if len(lines) > 1 else ""
+    except (OSError, ValueError):
+        return None, ""
+
+
+def _is_alive(pid: int, started: str) -> bool:
+    if started and start_of(pid):
+        return started == start_of(pid)
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def start_of(pid: int) -> str:
+    """When a process started, as the kernel counts; "" where it does not tell."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
+        return stat.rpartition(")")[2].split()[_START_TIME]
+    except (OSError, IndexError):
+        return ""

@@ -1,0 +1,169 @@
+"""The steps of a pass, in their order. A new kind of background work is one more line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, time
+
+from holdfast.app.memory import rules_of
+from holdfast.app.work import EnoughError, Step, Work
+from holdfast.capture.inbox import make_inbox
+from holdfast.errors import HoldfastError
+from holdfast.inference import packaged
+from holdfast.model.accounts import Injection
+from holdfast.refine import events
+from holdfast.refine import reconcile as reconciling
+from holdfast.refine.banks import Banks
+from holdfast.refine.derive import derive_stale
+from holdfast.refine.events import Injected
+from holdfast.refine.passages import EAGER, LATER
+from holdfast.settings import NO_MODEL, Settings
+from holdfast.store.protocol import Reader
+
+MARKS_KEPT_S = 30 * 86400.0
+LEFTOVERS_KEPT_S = 86400.0
+TURNS_S = 20.0
+SUMS_S = 60.0
+
+
+def drain(work: Work) -> str:
+    """Take up what hooks left: into journals, with the secrets out, and out of memory."""
+    if work.places.inbox_line.exists():
+        make_inbox(work.places)
+    banks = Banks(work.settings)
+    done = events.drain(work.places, banks, rules_of(work.settings), work.now, _keeper(work))
+    for problem in done.problems:
+        work.log.say(f"an event cannot be kept: {problem}")
+    for news in done.sessions.values():
+        work.sessions.add(news.session)
+        if news.transcript:
+            work.transcripts.add(Path(news.transcript))
+    if done.problems:
+        raise HoldfastError(f"Events cannot be kept: {done.problems[0]}.", "Make room for them.")
+    failed = f", {done.failed} of them cut short" if done.failed else ""
+    return f"{done.events} events{failed}" if done.events else ""
+
+
+def _keeper(work: Work) -> Callable[[Sequence[Injected]], bool]:
+    """Notes what hooks put into sessions, where there is a memory to note it in."""
+
+    def keep(notes: Sequence[Injected]) -> bool:
+        if work.opened is None:
+            return False
+        store, banks = work.memory.store, work.memory.banks
+        with store.transaction():
+            for n in notes:
+                bank = banks.ensure(store, n.cwd) if n.cwd else ""
+                store.add_injection(
+                    Injection(n.id, bank, n.session, n.time, n.kind, n.characters, n.records)
+                )
+        return True
+
+    return keep
+
+
+def reconcile(work: Work) -> str:
+    """Read of settled sessions what their transcripts lack."""
+    memory = work.memory
+    rules = rules_of(work.settings)
+    done = reconciling.reconcile(memory.store, memory.banks, work.places, rules, work.now)
+    for source in done.transcripts.gone:
+        work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    read = done.journals
+    if not read.files_read:
+        return ""
+    return f"{read.captured} of {read.lines} events were in no transcript"
+
+
+def ingest(work: Work) -> str:
+    """Read the transcripts of sessions that had events, then a portion of all the rest."""
+    inputs = work.unread.of_sessions(work.sessions, work.transcripts)
+    if work.unread.due():
+        problems: list[str] = []
+        work.unread.look(work.memory.reader, problems)
+        for problem in problems:
+            work.log.say(f"left out: {problem}")
+    known = {item.path for item in inputs}
+    inputs += [item for item in work.unread.portion() if item.path not in known]
+    account = work.memory.ingest(
+        inputs, workers=1, progress=lambda done, total: work.tick("reading", done, total)
+    )
+    for source in account.gone:
+        work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    work.unread.settle()
+    work.read = True
+    work.more = work.more or work.unread.more
+    told = f"{account.lines} lines of {account.files_read} files" if account.files_read else ""
+    gone = f"{len(account.gone)} files are gone from disk" if account.gone else ""
+    return "; ".join(filter(None, (told, gone)))
+
+
+def derive(work: Work) -> str:
+    """Bring sessions up to date that someone left half-way."""
+    done = derive_stale(work.memory.store, lambda: work.tick("deriving", 0, 0))
+    return f"{done} sessions" if done else ""
+
+
+def embed(work: Work) -> str:
+    """Give vectors to what waits for them, turns for a while only."""
+    if not waits_for_vectors(work.memory.reader, work.settings):
+        return ""
+    until = monotonic() + SUMS_S
+    reached = 0
+
+    def tick(done: int, total: int) -> None:
+        nonlocal reached
+        reached = done
+        work.tick("embedding", done, total)
+        if monotonic() > until:
+            raise EnoughError
+
+    try:
+        left = work.memory.embed(TURNS_S, tick, threads=1)
+    except EnoughError:
+        left = 1
+    work.more = work.more or bool(left and reached)
+    return f"{reached} passages got vectors{'; more wait' if left else ''}"
+
+
+def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
+    """Whether it is worth to load the model. The name of a model that the settings name is only
+    known once it is open: until then it is taken for the one whose vectors there are."""
+    if settings.embed_model == NO_MODEL:
+        return False
+    models = [name for name, _ in reader.vector_models()]
+    name = packaged.EMBEDDER_NAME
+    if settings.embed_model or settings.embed_endpoint:
+        if len(models) != 1:
+            return bool(models) or reader.count_unembedded("", (*EAGER, *LATER)) > 0
+        name = models[0]
+    return reader.count_unembedded(name, (*EAGER, *LATER)) > 0 or any(m != name for m in models)
+
+
+def tidy(work: Work) -> str:
+    """Remove what nobody needs any more: marks of old sessions, files left half-written."""
+    removed = _remove_old(work.places.marks, "*", MARKS_KEPT_S)
+    removed += _remove_old(work.settings.home / "vectors", ".*.vectors.*", LEFTOVERS_KEPT_S)
+    return f"{removed} old files removed" if removed else ""
+
+
+def _remove_old(folder: Path, pattern: str, kept_s: float) -> int:
+    removed = 0
+    for path in folder.glob(pattern) if folder.is_dir() else ():
+        with suppress(OSError):
+            if path.is_file() and time() - path.stat().st_mtime > kept_s:
+                path.unlink()
+                removed += 1
+    return removed
+
+
+STEPS = (
+    Step("drain", drain, stands_alone=True),
+    Step("ingest", ingest),
+    Step("reconcile", reconcile),
+    Step("derive", derive),
+    Step("embed", embed),
+    Step("tidy", tidy, stands_alone=True),
+)

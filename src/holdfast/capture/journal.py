@@ -1,0 +1,114 @@
+"""The journal: redacted events on disk, one file a session, one JSON object a line.
+
+A line is there whole or not at all: one that a kill cut short is taken off by the next to append,
+whose event still lies in the inbox. Appending the same event again changes nothing, so whoever
+reads the inbox may die at any point, or do so twice at once.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+Event = dict[str, Any]
+
+_ID = re.compile(rb'\{"v":\d+,"id":"([^"\\]+)"')
+_TAIL = 64 * 1024
+
+
+def append(path: Path, events: Sequence[Event]) -> int:
+    """Add the events that are not there yet, for good; returns how many those were. Either all
+    are there afterwards, or OSError is raised and none is."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
+            known = set(_ids(file))
+        new = {event["id"]: event for event in events if event["id"] not in known}
+        lines = "".join(f"{spell(event)}\n" for event in new.values())
+        end = _heal(descriptor)
+        if new:
+            _write(descriptor, end, lines.encode("utf-8", "replace"))
+            os.fsync(descriptor)
+        return len(new)
+    finally:
+        os.close(descriptor)
+
+
+def spell(event: Event) -> str:
+    """One line, its number and its id first."""
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
+def _write(descriptor: int, end: int, data: bytes) -> None:
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except OSError:
+        os.ftruncate(descriptor, end)
+        raise
+
+
+def _heal(descriptor: int) -> int:
+    """Take off a last line that was cut short; returns where the journal ends then."""
+    end = os.lseek(descriptor, 0, os.SEEK_END)
+    start = end
+    while start > 0:
+        step = min(_TAIL, start)
+        found = os.pread(descriptor, step, start - step).rfind(b"\n")
+        if found >= 0:
+            start += found + 1 - step
+            break
+        start -= step
+    if start < end:
+        os.ftruncate(descriptor, start)
+    return start
+
+
+def ids(path: Path) -> Iterator[str]:
+    """The events that a journal holds whole."""
+    yield from _ids(_lines(path))
+
+
+def _ids(lines: Iterable[bytes]) -> Iterator[str]:
+    for line in lines:
+        found = _ID.match(line)
+        if found and line.endswith(b"\n"):
+            yield found.group(1).decode("utf-8", "replace")
+
+
+def read(path: Path) -> Iterator[Event]:
+    """The events in order; a line that is none is passed over."""
+    for line in _lines(path):
+        event = parse(line)
+        if event is not None:
+            yield event
+
+
+def parse(line: bytes) -> Event | None:
+    """The event on a line."""
+    try:
+        event: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return cast(Event, event) if isinstance(event, dict) else None
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Whole lines; of a journal that cannot be opened there are none. Whoever wants to append to
+    it will hear why."""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield line
+    except OSError:
+        return

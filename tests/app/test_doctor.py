@@ -1,0 +1,190 @@
+"""The doctor: what it finds in homes that are ill, and what it mends."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.app.homes import make_home, make_old, run
+
+from holdfast.app.doctor.check import Check, Grade
+from holdfast.app.doctor.examine import examine, mend
+from holdfast.capture.places import Places
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import bug_hunt
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    home = make_home(tmp_path)
+    bug_hunt().write(tmp_path / "claude" / "projects")
+    settings = Settings(home, tmp_path / "claude", embed_model="none")
+    assert run(home, "worker").returncode == 0
+    return settings
+
+
+def ill(settings: Settings) -> dict[str, Check]:
+    """What is not in order."""
+    return {c.name: c for c in examine(settings, None) if c.grade is not Grade.OK}
+
+
+def fixed(settings: Settings, yes: bool = True) -> dict[str, bool]:
+    return {one.name: one.done for one in mend(settings, None, lambda check: yes)}
+
+
+def change_settings(settings: Settings, **more: Any) -> None:
+    path = settings.claude_dir / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+
+
+def test_a_home_in_order_has_nothing_to_mend(settings: Settings) -> None:
+    assert ill(settings) == {} and fixed(settings) == {}
+    done = run(settings.home, "doctor")
+    assert done.returncode == 0 and "Everything is in order." in done.stdout
+
+
+def test_looking_at_no_home_makes_none(tmp_path: Path) -> None:
+    done = run(tmp_path / "none", "doctor")
+    assert done.returncode == 0 and "holdfast setup" in done.stdout
+    assert not (tmp_path / "none").exists()
+
+
+def test_missing_and_old_scripts_are_copied_anew(settings: Settings) -> None:
+    script = settings.home / "hooks" / "capture.sh"
+    whole = script.read_bytes()
+    script.write_bytes(b"exit 0\n")
+    done = run(settings.home, "doctor")
+    assert done.returncode == 1 and "another version: capture.sh" in done.stdout
+    done = run(settings.home, "doctor", "--fix")
+    assert done.returncode == 0 and "mended: scripts: capture.sh copied anew." in done.stdout
+    assert script.read_bytes() == whole
+
+
+def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Settings) -> None:
+    hooks = json.loads((settings.claude_dir / "settings.json").read_text())["hooks"]
+    change_settings(settings, hooks={"Stop": hooks["Stop"]})
+    assert "SessionStart" in ill(settings)["hooks"].sentence
+    change_settings(settings, hooks={**hooks, "Stop": hooks["Stop"] * 2})
+    assert "more than once for Stop" in ill(settings)["once"].sentence
+    change_settings(settings, hooks=hooks, enabledPlugins={"holdfast@somewhere": True})
+    assert "each event comes twice" in ill(settings)["once"].sentence
+    change_settings(settings, enabledPlugins={})
+    other = {**hooks, "Stop": [{"hooks": [{"command": "sh /gone/hooks/capture.sh Stop"}]}]}
+    change_settings(settings, hooks=other)
+    assert "/gone/hooks/capture.sh, which is not there" in ill(settings)["hooks"].sentence
+    (settings.claude_dir / "settings.json").write_text("{")
+    assert "cannot be read" in ill(settings)["hooks"].sentence
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("", "does not name a Python"),
+        ("/no/python\n-I\n", "cannot be run"),
+        (f"{sys.executable}\n-I -S\n", "cannot import Holdfast"),
+    ],
+)
+def test_an_interpreter_that_does_not_serve(settings: Settings, lines: str, words: str) -> None:
+    Places(settings.home).interpreter.write_text(lines)
+    found = ill(settings)["interpreter"]
+    assert words in found.sentence and found.remedy == "holdfast setup"
+
+
+def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> None:
+    inbox = Places(settings.home).inbox()
+    assert inbox is not None
+    (settings.home / "notes of my own").touch()  # or opening the memory closes it by itself
+    for path in (settings.home, inbox):
+        path.chmod(0o755)
+    assert set(ill(settings)) == {"home", "inbox"}
+    assert fixed(settings) == {"home": True, "inbox": True}
+    assert ill(settings) == {} and inbox.stat().st_mode & 0o777 == 0o700
+
+
+def test_an_inbox_that_is_a_link_is_not_touched(settings: Settings, tmp_path: Path) -> None:
+    inbox = Places(settings.home).inbox()
+    assert inbox is not None
+    inbox.rmdir()
+    inbox.symlink_to(tmp_path)
+    assert "is a link" in ill(settings)["inbox"].sentence and fixed(settings) == {}
+
+
+def test_a_pid_file_that_nobody_is_behind_is_removed(settings: Settings) -> None:
+    Places(settings.home).pid.write_text(f"{os.getpid()}\n1\n")
+    assert "a worker that is gone" in ill(settings)["worker"].sentence
+    assert fixed(settings) == {"worker": True} and ill(settings) == {}
+
+
+def test_events_of_the_future_tell_of_the_clock(settings: Settings) -> None:
+    inbox = Places(settings.home).inbox()
+    assert inbox is not None
+    (inbox / "1.Stop.none.5").write_text("{}")
+    make_old(inbox / "1.Stop.none.5", -86400)
+    assert "24 hours ahead" in ill(settings)["clock"].sentence
+
+
+def test_derived_rows_that_do_not_match_are_made_again_if_one_may(settings: Settings) -> None:
+    with closing(sqlite3.connect(settings.database)) as connection:
+        connection.execute("DELETE FROM passage WHERE kind = 'turn'")
+        connection.execute("UPDATE exchange SET session = 'nowhere'")
+        connection.commit()
+    found = ill(settings)["derived"]
+    assert "8 turns that cannot be found" in found.sentence
+    assert "1 exchanges of sessions that are not there" in found.sentence
+    refused = run(settings.home, "doctor", "--fix")
+    assert refused.returncode == 1 and "not mended without --yes" in refused.stderr
+    done = run(settings.home, "doctor", "--fix", "--yes")
+    assert done.returncode == 0, done.stdout
+    assert ill(settings) == {}
+
+
+def test_an_index_that_lost_words_is_noticed(settings: Settings) -> None:
+    with closing(sqlite3.connect(settings.database)) as connection:
+        connection.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
+        connection.commit()
+    assert "index of words" in ill(settings)["derived"].sentence
+    assert fixed(settings) == {"derived": True} and ill(settings) == {}
+
+
+def test_damage_that_cannot_be_mended_is_told_with_what_to_do(settings: Settings) -> None:
+    whole = settings.database.read_bytes()
+    with settings.database.open("r+b") as file:
+        file.seek(len(whole) // 3)
+        file.write(b"\xff" * (len(whole) // 3))
+    found = ill(settings)["memory"]
+    assert found.grade is Grade.BROKEN and found.fix is None and "backups" in found.remedy
+    settings.database.write_bytes(b"not a database at all" * 500)
+    assert "damaged" in ill(settings)["memory"].sentence
+
+
+def test_a_newer_memory_is_told_and_left_alone(settings: Settings) -> None:
+    with closing(sqlite3.connect(settings.database)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    found = ill(settings)["memory"]
+    assert "schema 99" in found.sentence and "Upgrade" in found.remedy
+    assert fixed(settings) == {}
+
+
+def test_files_of_vectors_that_are_cut_are_removed(settings: Settings) -> None:
+    folder = settings.home / "vectors"
+    folder.mkdir()
+    (folder / "0000.vectors").write_bytes(b"HOLDVEC1 and then nothing")
+    assert "0000.vectors" in ill(settings)["vectors"].sentence
+    assert fixed(settings) == {"vectors": True} and list(folder.iterdir()) == []
+
+
+def test_json_keeps_its_shape(settings: Settings) -> None:
+    (settings.home / "hooks" / "capture.sh").unlink()
+    done = run(settings.home, "doctor", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert set(found) == {"healthy", "checks", "mended"} and found["healthy"] is False
+    for check in found["checks"]:
+        assert set(check) == {"name", "grade", "sentence", "remedy", "fixable"}
+        assert check["grade"] == "ok" or check["remedy"]

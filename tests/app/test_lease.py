@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+from holdfast.app.lease import lease, see_worker, start_of
+from holdfast.capture.places import Places
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from holdfast.app.lease import lease
+from holdfast.capture.places import Places
+with lease(Places(Path(sys.argv[1])), float(sys.argv[2])) as held:
+    print("held" if held else "taken", flush=True)
+    time.sleep(float(sys.argv[3]))
+"""
+TURNS = """
+import os, sys, time
+from pathlib import Path
+from holdfast.app.lease import lease
+from holdfast.capture.places import Places
+home = Path(sys.argv[1])
+with lease(Places(home), 30) as held:
+    assert held
+    inside = os.open(home / "inside", os.O_CREAT | os.O_EXCL)
+    time.sleep(0.02)
+    (home / "inside").unlink()
+"""
+
+
+def hold(home: Path, patience: float = 0, seconds: float = 60) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(home), str(patience), str(seconds)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() in ("held\n", "taken\n")
+    return process
+
+
+def end(process: subprocess.Popen[str], number: int = signal.SIGKILL) -> None:
+    process.send_signal(number)
+    process.communicate(timeout=10)
+
+
+def places_in(home: Path) -> Places:
+    places = Places(home)
+    places.hooks.mkdir(parents=True)
+    return places
+
+
+def test_one_has_it_and_the_other_is_told_so(tmp_path: Path) -> None:
+    places = places_in(tmp_path)
+    with lease(places) as first:
+        assert first is not None
+        assert places.pid.read_text().split("\n")[:2] == [str(os.getpid()), start_of(os.getpid())]
+        assert see_worker(places) == (True, os.getpid(), False)
+        with lease(places, patience=0.1) as second:
+            assert second is None
+        assert places.pid.exists(), "whoever does not get it takes nothing away"
+    assert not places.pid.exists()
+    assert see_worker(places) == (False, None, False)
+
+
+def test_many_at_once_go_in_one_by_one(tmp_path: Path) -> None:
+    crowd = [
+        subprocess.Popen([sys.executable, "-c", TURNS, str(tmp_path)], stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    for process in crowd:
+        _, complaint = process.communicate(timeout=60)
+        assert process.returncode == 0, complaint.decode()
+
+
+def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    places = places_in(tmp_path)
+    holder = hold(tmp_path)
+    assert see_worker(places).pid == holder.pid
+    end(holder)
+    assert see_worker(places) == (False, None, True)
+    with lease(places, patience=0) as held:
+        assert held is not None and held.orphaned
+    with lease(places, patience=0) as held:
+        assert held is not None and not held.orphaned
+
+
+def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None:
+    places = places_in(tmp_path)
+    holder = hold(tmp_path)
+    began = monotonic()
+    with lease(places, patience=30) as held:
+        assert held is None
+    places.pid.write_text("1\n1\n")  # of a worker before it
+    with lease(places, patience=0.3) as held:
+        assert held is None
+    assert 0.3 <= monotonic() - began < 20
+    end(holder)
+
+
+def test_one_that_is_just_leaving_is_waited_for(tmp_path: Path) -> None:
+    leaving = hold(tmp_path, seconds=0.5)
+    with lease(Places(tmp_path), patience=30) as held:
+        assert held is not None
+    leaving.communicate(timeout=10)
+
+
+def test_a_number_that_another_process_has_now_is_nobody(tmp_path: Path) -> None:
+    places = places_in(tmp_path)
+    places.pid.write_text(f"{os.getpid()}\n1\n")
+    assert see_worker(places) == (False, None, True)
+    holder = hold(tmp_path)
+    try:
+        places.pid.write_text(f"{os.getpid()}\n1\n")
+        assert see_worker(places) == (True, None, False)
+    finally:
+        end(holder)
+
+
+def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
+    places = places_in(tmp_path)
+    holder = hold(tmp_path)
+    places.lock.unlink()
+    with lease(places, patience=0) as held:
+        assert held is not None
+    end(holder)
+
+
+def test_two_homes_do_not_meet(tmp_path: Path) -> None:
+    with lease(places_in(tmp_path / "a")) as one, lease(places_in(tmp_path / "b")) as other:
+        assert one is not None and other is not None
+
+
+def test_looking_makes_nothing(tmp_path: Path) -> None:
+    assert see_worker(Places(tmp_path / "none")) == (False, None, False)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,204 @@
+"""Real workers: started by the real hook, several at once, killed at random points."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.app.homes import (
+    MAIN,
+    environment,
+    hook,
+    make_home,
+    processes_of,
+    run,
+    start,
+    wait_until_quiet,
+)
+from tests.dump import dump
+from tests.refine.test_ingest_crash import make_corpus
+
+from holdfast.app.lease import lease
+from holdfast.capture.places import Places
+from holdfast.testing.transcripts import Script, bug_hunt
+
+SESSION = "22222222-0000-4000-8000-000000000001"
+MOST_MB = 80
+PEAK = MAIN.replace("sys.exit(main())", "main(); print(open('/proc/self/status').read())")
+
+
+def status(home: Path) -> Any:
+    done = run(home, "status", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_hook_starts_a_worker_that_reads_the_session_and_leaves(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    for _ in range(5):
+        hook(home, "PostToolUse", SESSION)
+    for _ in range(5):
+        hook(home, "Stop", SESSION)
+    assert len(processes_of(home)) >= 1
+    wait_until_quiet(home)
+    assert status(home)["turns"] == 8
+    assert not Places(home).pid.exists()
+
+
+def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    for stale in (f"{2**22 - 3}\n77\n", f"{os.getpid()}\n1\n"):
+        Places(home).looked.unlink(missing_ok=True)
+        Places(home).pid.write_text(stale)
+        hook(home, "Stop", SESSION)
+        give_up = time.monotonic() + 30
+        while not Places(home).looked.exists():
+            assert time.monotonic() < give_up, stale
+            time.sleep(0.05)
+        wait_until_quiet(home)
+    assert status(home)["turns"] == 8
+
+
+def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    with lease(Places(home)):
+        hook(home, "Stop", SESSION)
+        time.sleep(0.3)
+        assert processes_of(home) == []
+
+
+def test_a_second_worker_leaves_and_does_nothing(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    with lease(Places(home)):
+        done = run(home, "worker")
+    assert done.returncode == 0 and "Another worker is at it" in done.stdout
+    assert not (home / "memory.db").exists()
+
+
+def test_many_workers_and_an_ingest_at_once_do_no_harm(tmp_path: Path) -> None:
+    home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
+    (tmp_path / "calm" / "claude").joinpath("projects").symlink_to(tmp_path / "projects")
+    (tmp_path / "claude" / "projects").symlink_to(tmp_path / "projects")
+    make_corpus(tmp_path / "projects", 20, 500)
+    assert run(calm, "worker").returncode == 0
+    crowd = [start(home, "worker", "--nudged") for _ in range(3)] + [start(home, "ingest")]
+    assert [process.wait(timeout=120) for process in crowd] == [0, 0, 0, 0]
+    assert _rows(home) == _rows(calm)
+    assert processes_of(home) == []
+
+
+def _rows(home: Path) -> dict[str, list[str]]:
+    """What is stored, by paths that do not tell which home it is of."""
+    rows = dump(home / "memory.db")
+    folder = str(home.parent / "claude")
+    return {table: sorted(r.replace(folder, "") for r in found) for table, found in rows.items()}
+
+
+def test_killed_at_random_points_and_started_again_it_has_the_same_rows(tmp_path: Path) -> None:
+    make_corpus(tmp_path / "projects", 16, 400)
+    calm = make_home(tmp_path / "calm")
+    (tmp_path / "calm" / "claude" / "projects").symlink_to(tmp_path / "projects")
+    began = time.monotonic()
+    assert run(calm, "worker").returncode == 0
+    whole = time.monotonic() - began
+    rng = random.Random(4)
+    landed = 0
+    for round in range(4):
+        home = make_home(tmp_path / str(round))
+        (home.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
+        for _ in range(5):
+            process = start(home, "worker")
+            try:
+                process.wait(timeout=rng.uniform(0.1, whole))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait(timeout=10)
+                landed += 1
+        assert run(home, "worker").returncode == 0
+        assert _rows(home) == _rows(calm)
+        assert run(home, "doctor").returncode == 0
+    assert landed >= 4, "the kills must have hit a running worker"
+
+
+def test_told_to_leave_it_leaves_cleanly_and_misses_nothing(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    make_corpus(tmp_path / "claude" / "projects", 40, 2000)
+    process = start(home, "worker", "--nudged")
+    give_up = time.monotonic() + 30
+    while not (home / "memory.db").exists() and time.monotonic() < give_up:
+        time.sleep(0.01)
+    process.terminate()
+    assert process.wait(timeout=30) == 0
+    assert not Places(home).pid.exists() and not Places(home).looked.exists()
+    assert run(home, "worker").returncode == 0
+    ledger = status(home)["ledger"]
+    assert ledger["pending"] == 0 and ledger["balanced"]
+
+
+def test_a_step_that_fails_shows_in_status_until_it_is_done(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    away = {"HOLDFAST_EMBEDDER": str(tmp_path / "model")}
+    for _ in range(2):
+        assert run(home, "worker", "--nudged", **away).returncode == 0
+    found = status(home)
+    (chore,) = found["chores"]
+    assert (chore["name"], chore["attempts"]) == ("embed", 1)
+    assert found["turns"] == 8
+    told = run(home, "status").stdout
+    assert "but failed at: embed" in told and "embed failed 1 time" in told
+    by_hand = run(home, "worker", **away)
+    assert by_hand.returncode == 1 and "embed: failed: " in by_hand.stdout
+    assert run(home, "worker").returncode == 0
+    assert status(home)["chores"] == []
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
+    for one in (home, calm):
+        (one.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
+    make_corpus(tmp_path / "projects", 16, 400)
+    assert run(calm, "worker").returncode == 0
+    for limit in (0, 100_000, 400_000, 700_000):
+        full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, -1)); {MAIN}"
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", full, "worker", "--nudged"],
+            env=environment(home),
+            capture_output=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), limit
+    told = Places(home).log.read_text()
+    assert "the memory cannot be opened" in told and "ingest failed" in told
+    assert run(home, "worker").returncode == 0
+    assert _rows(home) == _rows(calm)
+
+
+def test_without_the_model_it_stays_small(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    script = Script(SESSION)
+    for number in range(150):
+        script.user(f"Look at log number {number} and say what is wrong")
+        script.tool("Bash", "log line with words and numbers 12345\n" * 1500, command="cat log")
+        script.assistant(f"Log {number} shows that the worker restarts every hour.")
+    script.write(tmp_path / "claude" / "projects")
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, "worker"],
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    peak = next(line for line in done.stdout.splitlines() if line.startswith("VmHWM"))
+    assert int(peak.split()[1]) / 1000 <= MOST_MB
+    assert "600 lines of 1 files" in done.stdout

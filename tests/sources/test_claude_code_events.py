@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.model.ledger import Fate, Skip
+from holdfast.model.trust import Trust
+from holdfast.sources.claude_code.events import (
+    AGENT,
+    Told,
+    describe_session,
+    read_record,
+    refine_payload,
+    skip_unparsed,
+    spell_turn,
+)
+from holdfast.sources.draft import FileInfo
+
+FILE = FileInfo("/h/events/s1.jsonl", AGENT, "s1", "/home/dev/proj")
+TIME = "2026-11-01T00:00:00.000Z"
+
+
+def told(event: str, **payload: Any) -> Told:
+    return refine_payload(event, payload, "/home/dev/proj", TIME, TIME)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "skip"),
+    [
+        ("/compact keep the plan", Skip.MACHINE),
+        ("/clear", Skip.MACHINE),
+        ("<task-notification>\n<task-id>a</task-id>", Skip.MACHINE),
+        ("<holdfast-brief>ours</holdfast-brief>", Skip.INJECTED),
+        ("   ", Skip.EMPTY),
+        (7, Skip.EMPTY),
+    ],
+)
+def test_a_prompt_that_nobody_wrote_is_none(prompt: object, skip: Skip) -> None:
+    assert told("UserPromptSubmit", prompt=prompt).skip is skip
+
+
+@pytest.mark.parametrize("prompt", ["/hey there", "/etc/hosts is wrong", "fix it"])
+def test_what_a_person_typed_is_a_prompt(prompt: str) -> None:
+    turn = told("UserPromptSubmit", prompt=prompt).turn
+    assert turn is not None and (turn.text, turn.trust) == (prompt, Trust.USER)
+
+
+def test_words_from_inside_a_subagent_are_not_the_users() -> None:
+    turn = told("UserPromptSubmit", prompt="look", agent_id="a1").turn
+    assert turn is not None and turn.trust is Trust.ASSISTANT
+
+
+def test_what_a_person_answered_is_kept() -> None:
+    response: dict[str, Any] = {"questions": [], "answers": {"Which one?": "the blue one"}}
+    given = {"questions": [{"question": "Which one?"}]}
+    result = told(
+        "PostToolUse", tool_name="AskUserQuestion", tool_input=given, tool_response=response
+    ).result
+    assert result is not None and result.result == '"Which one?"="the blue one"'
+
+
+def test_a_failure_of_the_service_and_a_summary_are_not_words() -> None:
+    failed = told("StopFailure", error="rate_limit", last_assistant_message="API Error: 429")
+    compacted = told("PostCompact", trigger="auto", compact_summary="All of it again.")
+    assert (failed.turn, failed.notes) == (None, (("error", "rate_limit"),))
+    assert (compacted.turn, compacted.notes) == (None, (("trigger", "auto"),))
+    assert told("Stop").skip is Skip.EMPTY
+    assert told("SomethingNew", prompt="x") == Told()
+
+
+def line(**fields: Any) -> dict[str, Any]:
+    return {"v": 1, "id": "1.Stop.s1.7@8", "event": "Stop", "time": TIME, "session": "s1", **fields}
+
+
+def test_a_turn_is_read_back_as_it_was_spelled() -> None:
+    payload = {"tool_name": "Edit", "tool_use_id": "toolu_1"}
+    payload |= {"tool_input": {"file_path": "/home/dev/proj/a.py", "old_string": "x"}}
+    kept = told("PostToolUse", **payload)
+    assert kept.turn is not None
+    reading = read_record(line(**spell_turn(kept.turn, kept.result)), FILE)
+    (turn,), (result,) = reading.turns, reading.results
+    assert turn.tool == kept.turn.tool and turn.key[:3] == ("call", "toolu_1", "Edit")
+    assert result == kept.result
+    assert (reading.session, reading.ref) == ("s1", "1.Stop.s1.7@8")
+
+
+@pytest.mark.parametrize(
+    ("fields", "fate", "reason"),
+    [
+        ({}, Fate.SKIPPED, "empty"),
+        ({"event": "SessionStart"}, Fate.SKIPPED, "housekeeping"),
+        ({"v": 2, "role": "user", "trust": "user", "text": "x"}, Fate.SKIPPED, "unknown-type"),
+        ({"skip": "private"}, Fate.SKIPPED, "private"),
+        ({"skip": "of the future"}, Fate.SKIPPED, "unknown-type"),
+        ({"problem": "not-json"}, Fate.FAILED, "not-json"),
+        ({"problem": "of the future"}, Fate.FAILED, "wrong-shape"),
+        ({"role": "king", "trust": "user", "text": "x"}, Fate.SKIPPED, "empty"),
+        ({"role": "user", "trust": "user", "text": 7}, Fate.SKIPPED, "empty"),
+    ],
+)
+def test_every_line_has_a_fate(fields: dict[str, Any], fate: Fate, reason: str) -> None:
+    reading = read_record(line(**fields), FILE)
+    assert (reading.fate, reading.reason) == (fate, reason)
+    assert skip_unparsed(b"{}") is None
+
+
+def test_a_subagents_line_names_its_parent() -> None:
+    draft = describe_session(line(agent="a1", agent_type="Explore", cwd="/p"), FILE)
+    assert (draft.id, draft.host, draft.parent, draft.subagent, draft.cwd) == (
+        "s1:a1",
+        "s1",
+        "s1",
+        "Explore",
+        "/p",
+    )
+    assert describe_session({"v": 1}, FILE).id == "s1"
