@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from holdfast.app.briefing import Briefing, note_injections, settle
+from holdfast.app.briefing import Briefing, settle
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Injection, InjectionKind, Use
@@ -17,16 +16,10 @@ NOW = "2026-09-02T12:00:00.000Z"
 LATER = "22222222-0000-4000-8000-000000000002"
 
 
-class Noted(NamedTuple):
-    """What a hook noted."""
-
-    id: str
-    session: str
-    time: str
-    kind: InjectionKind
-    characters: int
-    records: tuple[str, ...]
-    cwd: str = "/home/dev/proj"
+def note(settings: Settings, injection: Injection) -> None:
+    """As the worker enters what a hook noted."""
+    with Holdfast(settings) as memory, memory.store.transaction():
+        memory.store.add_injection(injection)
 
 
 def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL) -> Injection:
@@ -39,12 +32,9 @@ def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL
         bank = memory.reader.banks()[0].id
         (first,) = [s for s in memory.reader.sessions(bank) if s.host != LATER]
         exchange = memory.reader.exchanges(bank, first.id)[0].id
-    note = Noted(
-        f"goal-abc.{LATER}.1", LATER, "2026-09-01T09:00:00Z", kind, 700,
-        (f"holdfast://exchange/{exchange}",),
-    )  # fmt: skip
-    assert note_injections(settings, [note]) == 1
-    assert note_injections(settings, [note]) == 1, "what is known stays as it is"
+    id, time = f"goal-abc.{LATER}.1", "2026-09-01T09:00:00Z"
+    records = (f"holdfast://exchange/{exchange}",)
+    note(settings, Injection(id, bank, LATER, time, kind, 700, records))
     assert settle(settings, lambda: "2026-09-01T09:05:00.000Z") == (0, 1), "it may go on"
     assert settle(settings, lambda: NOW) == (1, 0)
     with Briefing(settings) as memory:
@@ -107,8 +97,9 @@ def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) 
     bug_hunt().write(tmp_path / "p")
     with Holdfast(settings) as memory:
         memory.ingest(memory.find([tmp_path / "p"]))
-    note = Noted("start-1.x.1", "x", "2026-09-01T09:00:00Z", InjectionKind.START, 10, ())
-    note_injections(settings, [note])
+        bank = memory.reader.banks()[0].id
+    time = "2026-09-01T09:00:00Z"
+    note(settings, Injection("start-1.x.1", bank, "x", time, InjectionKind.START, 10))
     assert settle(settings, lambda: NOW).waiting == 1
     assert settle(settings, lambda: "2026-09-20T00:00:00.000Z").settled == 1
 

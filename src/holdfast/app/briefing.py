@@ -3,7 +3,7 @@ what a person may look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -13,13 +13,12 @@ from holdfast.brief.frame import NOTHING, Brief
 from holdfast.brief.goal import goal_brief
 from holdfast.brief.meanings import by_meaning
 from holdfast.brief.session import session_brief
-from holdfast.brief.settle import Note, Settled, settle_injections, take_notes
+from holdfast.brief.settle import Settled, settle_injections
 from holdfast.brief.write import write_briefs
 from holdfast.capture.places import VERSION, Places
 from holdfast.errors import HoldfastError
 from holdfast.model.accounts import Injection
 from holdfast.recall.meaning import Meaning
-from holdfast.refine.banks import Banks
 from holdfast.settings import Settings, load_settings
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -75,18 +74,6 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
     with Reading(settings) as memory:
         only = (memory.bank_id() or "") if settings.bank else ""
         return write_briefs(memory.reader, Places(settings.home), settings.brief, now(), only)
-
-
-def note_injections(settings: Settings, notes: Sequence[Note]) -> int:
-    """Enter what hooks noted of injections into the ledger; it is stored when this returns."""
-    if not notes:
-        return 0
-    store = SqliteStore(settings.database)
-    try:
-        banks = Banks(settings)
-        return take_notes(store, notes, lambda folder: banks.find(store, folder))
-    finally:
-        store.close()
 
 
 def settle(settings: Settings, now: Callable[[], str] = utc_now) -> Settled:

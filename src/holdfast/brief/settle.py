@@ -1,7 +1,7 @@
 """What became of each injection: did it arrive, and was it of any use?
 
-A hook leaves a note when it puts something into a session; here the note is entered into the
-ledger. Once the session is over its transcript is read: the brief's own id shows whether the host
+A hook leaves a note when it puts something into a session, and the note comes into the ledger.
+Once the session is over its transcript is read: the brief's own id shows whether the host
 passed it on; what was said and done after shows whether it was cited, its file touched, its
 wording taken up, or whether the user said otherwise. What leaves no trace was ignored.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -48,42 +48,6 @@ class Settled(NamedTuple):
 
     settled: int = 0
     waiting: int = 0
-
-
-class Note(Protocol):
-    """What a hook noted of something it put into a session."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def session(self) -> str: ...
-    @property
-    def time(self) -> str: ...
-    @property
-    def kind(self) -> InjectionKind: ...
-    @property
-    def characters(self) -> int: ...
-    @property
-    def records(self) -> tuple[str, ...]: ...
-    @property
-    def cwd(self) -> str: ...
-
-
-def take_notes(store: Ledger, notes: Sequence[Note], bank_of: Callable[[str], str | None]) -> int:
-    """Enter what hooks noted into the ledger; what is known already stays. Returns how many
-    there are of known banks."""
-    entries: list[Injection] = []
-    for n in notes:
-        bank = bank_of(n.cwd) or store.bank_of_host(n.session)
-        if bank:
-            entries.append(
-                Injection(n.id, bank, n.session, n.time, n.kind, n.characters, n.records)
-            )
-    if entries:
-        with store.transaction():
-            for entry in entries:
-                store.add_injection(entry)
-    return len(entries)
 
 
 def settle_injections(store: Ledger, now: str) -> Settled:
