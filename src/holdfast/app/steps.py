@@ -7,8 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, time
 
+from holdfast.app.briefing import prepare_briefs
 from holdfast.app.memory import rules_of
 from holdfast.app.work import EnoughError, Step, Work
+from holdfast.brief.settle import settle_injections
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
@@ -106,6 +108,18 @@ def derive(work: Work) -> str:
     return f"{done} sessions" if done else ""
 
 
+def settle(work: Work) -> str:
+    """Tell what became of what hooks put into sessions that are over."""
+    done = settle_injections(work.memory.store, work.now())
+    return f"{done.settled} injections" if done.settled else ""
+
+
+def brief(work: Work) -> str:
+    """Prepare what the next sessions are told, so that their hooks only have to read it."""
+    written = prepare_briefs(work.settings, work.now)
+    return f"{len(written)} banks" if written else ""
+
+
 def embed(work: Work) -> str:
     """Give vectors to what waits for them, turns for a while only."""
     if not waits_for_vectors(work.memory.reader, work.settings):
@@ -164,6 +178,8 @@ STEPS = (
     Step("ingest", ingest),
     Step("reconcile", reconcile),
     Step("derive", derive),
+    Step("settle", settle),
+    Step("brief", brief),
     Step("embed", embed),
     Step("tidy", tidy, stands_alone=True),
 )
