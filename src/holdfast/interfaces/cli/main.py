@@ -27,6 +27,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
+    "setup": Command("setup", "move into Claude Code: capture by itself, briefs unasked"),
     "ask": Command("ask", "answer a question from memory, with citations"),
     "recall": Command("recall", "find the records that speak of something"),
     "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
@@ -35,6 +36,8 @@ COMMANDS = {
     "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
     "import": Command("import_", "read a dialogue from another program"),
     "status": Command("status", "what is remembered, and whether every line is accounted for"),
+    "mcp": Command("mcp", "answer an agent's questions over its standard input"),
+    "uninstall": Command("uninstall", "move out of Claude Code again; the memory stays"),
     "eval": Command("evaluate", "measure how well recall finds what is asked for"),
 }
 
@@ -49,7 +52,8 @@ commands:
   holdfast COMMAND --help    what a command does, with examples
   holdfast --version         the version of this program
 
-First time here?  holdfast ingest --dry-run   shows what it would read of yours.
+First time here?  holdfast setup --dry-run    shows what it would change of yours,
+                  holdfast ingest --dry-run   what it would read.
 """
 
 

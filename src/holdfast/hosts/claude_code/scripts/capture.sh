@@ -51,6 +51,9 @@ if read -r worker 2>/dev/null <"$here/worker.pid"; then
     kill -0 "$worker" 2>/dev/null && exit 0
 fi
 { read -r python && read -r flags; } 2>/dev/null <"$here/python" || exit 0
+# The worker of this home, whatever home the session's environment names.
+HOLDFAST_HOME=$home
+export HOLDFAST_HOME
 # In its own session, so that neither Claude Code's end nor a closed terminal takes it along.
 set -- "$python" $flags -m holdfast worker --nudged
 if [ -x /usr/bin/setsid ]; then
