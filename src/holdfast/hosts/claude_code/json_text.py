@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring
 from typing import Any, NamedTuple, cast
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_BARE = re.compile(r"[^\s,\]}]+")
+_SCALARS = json.JSONDecoder()
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _DEFAULT_INDENT = "  "
 
@@ -56,12 +55,8 @@ def _skip(text: str, at: int) -> int:
 def _value(text: str, at: int) -> Node:
     if text[at] in "{[":
         return _container(text, at)
-    if text[at] == '"':
-        value, end = scanstring(text, at + 1, True)
-        return Node(value, at, end)
-    found = _BARE.match(text, at)
-    end = found.end() if found else at
-    return Node(json.loads(text[at:end]), at, end)
+    value, end = _SCALARS.raw_decode(text, at)
+    return Node(value, at, end)
 
 
 def _container(text: str, start: int) -> Node:
@@ -72,7 +67,7 @@ def _container(text: str, start: int) -> Node:
         name: Step = len(parts)
         begins = at
         if keyed:
-            name, end = scanstring(text, at + 1, True)
+            name, end = _SCALARS.raw_decode(text, at)
             at = _skip(text, _skip(text, end) + 1)
         node = _value(text, at)
         parts.append(Part(name, begins, node))

@@ -1,25 +1,26 @@
-"""What the tools answer: text for the model, and the same as data.
+"""What the tools answer: the same as data and as text.
 
-The host cuts a result that is too long for it, so what is said is selected to fit: whole
-records, best first, and how many more there are.
+Claude Code shows its model the data alone where there is any, other clients show the text, so
+each says everything. A host cuts a result that is too long for it, so what is said is selected
+to fit: whole records, best first, and how many more there are.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from holdfast.app.reading import Reading, open_reading
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp.wire import Object
 from holdfast.language import cut
 from holdfast.model.query import Answer, Hit, Layer, Recalled
+from holdfast.model.trust import Freshness, Status
 from holdfast.recall.plan import Budget, Plan
 from holdfast.settings import load_settings
 
-# A host of today saves what is longer than 50,000 characters to a file, and asks its service to
-# count what may be over half of 25,000 tokens. Data and text together stay below both.
+# Claude Code saves what is longer than 50,000 characters to a file, and asks its service to count
+# what may be over half of 25,000 tokens. Data and text, each by itself, stay below both.
 MOST_CHARACTERS = 30_000
 LONGEST_HIT = 4_000
 _HITS = 20
@@ -106,45 +107,43 @@ def _answer_text(answer: Answer) -> str:
 
 
 def _recalled(found: Recalled, hint: str) -> Object:
-    """As many whole hits as fit, once as text and once as data."""
-    data: Object = {"bank": found.bank, "abstained": found.abstained, "hits": []}
-    lines: list[str] = []
+    """As many whole hits as fit."""
+    hits: list[Object] = []
     room = MOST_CHARACTERS
     for hit in found.hits:
-        item, text = _hit(hit)
-        size = len(json.dumps(item, ensure_ascii=False)) + len(text)
-        if size > room:
+        item = _hit(hit)
+        room -= len(json.dumps(item, ensure_ascii=False))
+        if room < 0:
             break
-        room -= size
-        data["hits"].append(item)
-        lines.append(text)
+        hits.append(item)
+    notes: list[str] = []
     if found.abstained:
-        lines.append("Nothing in memory speaks of this.")
+        notes.append("Nothing in memory speaks of this.")
         if found.suggestions:
-            lines.append(f"You might ask about: {', '.join(found.suggestions[:8])}.")
-    left = len(found.hits) - len(data["hits"])
+            notes.append(f"You might ask about: {', '.join(found.suggestions[:8])}.")
+    left = len(found.hits) - len(hits)
     if left:
-        lines.append(f"{left} more; ask more narrowly, or with a layer.")
-    if hint:
-        lines.append(hint)
-    return _result("\n\n".join(lines), data)
+        notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
+    notes += [hint] if hint else []
+    lines = [f"{h['time'][:10]} {h['kind']}, {h['trust']}: {h['uri']}\n{h['text']}" for h in hits]
+    data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
+    return _result("\n\n".join([*lines, *notes]), data)
 
 
-def _hit(hit: Hit) -> tuple[Object, str]:
-    text = cut(hit.text, LONGEST_HIT)
-    item: dict[str, Any] = {
+def _hit(hit: Hit) -> Object:
+    """A hit in as few words as tell it; what is ordinary goes without saying."""
+    item: Object = {
         "uri": hit.uri,
         "kind": hit.kind,
-        "layer": hit.layer.value,
-        "time": hit.time,
-        "session": hit.session,
+        "time": hit.time or "undated",
         "trust": hit.trust.value,
-        "status": hit.status.value,
-        "freshness": hit.freshness.value,
-        "score": round(hit.score, 3),
+        "text": cut(hit.text, LONGEST_HIT),
     }
-    head = f"{hit.time[:10] or 'undated'} {hit.kind}, {hit.trust.value}: {hit.uri}"
-    return {**item, "text": text}, f"{head}\n{text}"
+    if hit.status is not Status.OBSERVED:
+        item["status"] = hit.status.value
+    if hit.freshness is not Freshness.UNKNOWN:
+        item["freshness"] = hit.freshness.value
+    return item
 
 
 def _result(text: str, data: Object) -> Object:

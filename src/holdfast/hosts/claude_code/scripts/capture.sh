@@ -27,7 +27,7 @@ UserPromptSubmit)
     ;;
 esac
 if [ -n "$answer" ] && { read -r python && read -r flags; } 2>/dev/null <"$here/python"; then
-    [ -x "$python" ] && exec "$python" -I -S "$here/answer.py" "$answer" "$session"
+    [ -x "$python" ] && [ -f "$here/answer.py" ] && exec "$python" -I -S "$here/answer.py" "$answer" "$session"
 fi
 [ "$event" != PreToolUse ] || exit 0
 
