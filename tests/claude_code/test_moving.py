@@ -126,3 +126,14 @@ def test_the_plugin_without_a_holdfast_does_nothing(make_lab: MakeLab) -> None:
     done = lab.claude("Hi. PLAY:hello", "--plugin-dir", str(plugin))
     assert done.out.strip() == "Hello." and done.status == 0
     assert not lab.places.home.exists()
+
+
+def test_what_the_remember_command_says_is_found_later(make_lab: MakeLab) -> None:
+    said = "Remember: the staging database is wiped every Sunday night by the reset job."
+    lab = make_lab({"keep": ([Say(said)],)})
+    plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
+    lab.claude("/holdfast:remember PLAY:keep staging is wiped", "--plugin-dir", str(plugin))
+    assert "The user wants this to be remembered" in lab.service.sent(0)
+    assert lab.holdfast("ingest", "--embed", "none").status == 0
+    found = json.loads(lab.holdfast("recall", "staging database wiped", "--json").out)
+    assert any(f"Learned: {said}" in hit["text"].replace("\n", " ") for hit in found["hits"])

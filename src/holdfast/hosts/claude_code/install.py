@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
@@ -251,7 +251,17 @@ def _restored(record: Record, file: config_file.ConfigFile, text: str) -> bytes 
 
 
 def _same(one: str, other: str) -> bool:
-    return read(one).value == read(other).value
+    """Whether two documents say the same; what is empty says nothing."""
+    return _said(read(one).value) == _said(read(other).value)
+
+
+def _said(value: Any) -> Any:
+    if isinstance(value, dict):
+        told = {key: _said(inner) for key, inner in cast(dict[str, Any], value).items()}
+        return {key: inner for key, inner in told.items() if inner not in ({}, [])}
+    if isinstance(value, list):
+        return [_said(inner) for inner in cast(list[Any], value)]
+    return value
 
 
 def undo(home: Path, changes: Sequence[Change], default: Path) -> None:

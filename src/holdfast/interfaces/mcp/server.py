@@ -2,14 +2,16 @@
 
 It says who it is and what it offers before the engine is loaded. Questions are answered one
 after another, in the order in which they came; a ping is answered meanwhile. When its input
-ends it ends, and what helps it (`companions`) is stopped first.
+ends it gives what was asked a moment to be answered, and ends; whatever runs beside it
+(`companions`) is stopped first.
 """
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -28,6 +30,9 @@ from holdfast.interfaces.mcp.wire import (
 )
 
 _ENGINE = "holdfast.interfaces.mcp.answers"
+_LAST_ANSWERS_S = 5.0
+
+Id = str | int | None
 
 
 class Companion(Protocol):
@@ -47,10 +52,11 @@ class Server:
         self, write: Callable[[str], object], companions: Sequence[Companion] = ()
     ) -> None:
         self._write = write
-        self._companions = companions
         self._writing = threading.Lock()
-        self._calls: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
-        self._cancelled: set[str | int] = set()
+        self._companions = companions
+        self._thread = ThreadPoolExecutor(1, "engine")
+        self._answers: Any = None
+        self._asked: dict[Id, Future[None]] = {}
         self._quick: dict[str, Callable[[Object], Object]] = {
             "initialize": _initialize,
             "ping": lambda params: {},
@@ -59,18 +65,18 @@ class Server:
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer until the input ends."""
-        engine = threading.Thread(target=self._answer_calls, name="engine", daemon=True)
-        engine.start()
+        self._thread.submit(self._load)
         for companion in self._companions:
             companion.start()
         try:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
                     self._take(message)
+            wait(list(self._asked.values()), _LAST_ANSWERS_S)
         finally:
-            self._calls.put(None)
             for companion in self._companions:
                 companion.stop()
+            self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _take(self, message: Message) -> None:
         if message.error is not None:
@@ -81,7 +87,7 @@ class Server:
         elif message.method in self._quick:
             self._send(result(message.id, self._quick[message.method](message.params)))
         elif message.method == "tools/call":
-            self._calls.put(message)
+            self._ask(message)
         else:
             error = RpcError(METHOD_NOT_FOUND, f"There is no method {message.method!r}.")
             self._send(failure(message.id, error))
@@ -89,31 +95,38 @@ class Server:
     def _notice(self, message: Message) -> None:
         if message.method == "notifications/cancelled":
             id: object = message.params.get("requestId")
-            if isinstance(id, str | int):
-                self._cancelled.add(id)
+            asked = self._asked.get(id) if isinstance(id, str | int) else None
+            if asked is not None:
+                asked.cancel()
+
+    def _ask(self, message: Message) -> None:
+        try:
+            name, arguments = tools.check_call(message.params)
+        except RpcError as error:
+            self._send(failure(message.id, error))
+            return
+        future = self._thread.submit(self._answer, message.id, name, arguments)
+        self._asked[message.id] = future
+        future.add_done_callback(partial(self._close, message.id))
+
+    def _load(self) -> None:
+        """The engine, while the client still talks to us."""
+        self._answers = self._answers or import_module(_ENGINE).Answers()
+
+    def _answer(self, id: Id, name: str, arguments: dict[str, str]) -> None:
+        self._load()
+        self._send(result(id, self._answers.call(name, arguments)))
+
+    def _close(self, id: Id, future: Future[None]) -> None:
+        """A question is done with; one that we failed at is owed an answer all the same."""
+        fault = None if future.cancelled() else future.exception()
+        if fault is not None:
+            self._send(failure(id, RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")))
+        self._asked.pop(id, None)
 
     def _send(self, line: str) -> None:
         with self._writing:
             self._write(line)
-
-    def _answer_calls(self) -> None:
-        """The engine's thread: loads it while the client still talks to us, then answers."""
-        answers: Any = import_module(_ENGINE).Answers()
-        while (message := self._calls.get()) is not None:
-            if message.id in self._cancelled:
-                self._cancelled.discard(message.id)
-                continue
-            try:
-                name, arguments = tools.check_call(message.params)
-                self._send(result(message.id, answers.call(name, arguments)))
-            except RpcError as error:
-                self._send(failure(message.id, error))
-            except BrokenPipeError:
-                return
-            except Exception as error:
-                told = RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {error!r}.")
-                self._send(failure(message.id, told))
-                raise
 
 
 def _initialize(params: Object) -> Object:
