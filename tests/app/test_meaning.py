@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.inference.graphs import count_of_second
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.reading import Reading
@@ -16,6 +17,7 @@ from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
 from holdfast.model.query import Recalled, Strategy
 from holdfast.recall.engine import recall
+from holdfast.recall.matrix import Matrix
 from holdfast.recall.plan import Budget, Plan
 from holdfast.recall.semantics import Parts, Semantics
 from holdfast.settings import NO_MODEL, Settings
@@ -86,6 +88,18 @@ def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
         assert memory.embed() == 0
 
 
+def test_who_asks_once_loads_no_model_unless_words_fail_or_a_reason_is_wanted(
+    tmp_path: Path,
+) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.embed()
+        plain = memory.recall_quickly("mushroom risotto for the guests", "kitchen", Plan())
+        reason = memory.recall_quickly("why the mushroom risotto for the guests", "kitchen", Plan())
+        other = memory.recall_quickly(QUESTION, "kitchen", Plan())
+    assert semantic(plain) is None
+    assert semantic(reason) and semantic(other)
+
+
 def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory, Reading(settings, now=lambda: NOW) as asking:
@@ -123,6 +137,16 @@ def test_without_a_model_words_answer(tmp_path: Path) -> None:
         found = memory.recall("retry wrapper", bank="proj", budget=Budget.MID)
         assert not found.abstained and "retry wrapper" in found.hits[0].text
         assert all(not arm.problem for arm in found.strategies)
+
+
+def test_a_chosen_reranker_judges_also_where_nothing_is_embedded(tmp_path: Path) -> None:
+    model = str(count_of_second(tmp_path / "pairs.onnx"))
+    for embed_model in ("", NO_MODEL):
+        settings = replace(settings_of(tmp_path), embed_model=embed_model, rerank_model=model)
+        with ingested(settings) as memory:
+            found = memory.recall("retry wrapper", bank="proj")
+            assert "rerank" in [arm.name for arm in found.strategies]
+            assert found.hits and "rerank" in found.hits[0].why
 
 
 def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> None:
@@ -177,6 +201,17 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
         assert "guests" in memory.rank(QUESTION, "all").candidates[0].passage.body
 
 
+def test_the_file_of_a_model_that_was_given_up_goes_with_its_vectors(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory:
+        folder = settings.home / "vectors"
+        folder.mkdir()
+        old = Matrix(folder, memory.reader.banks()[0].id, "older", 8)
+        old.path.write_bytes(b"as it was")
+        assert memory.embed(turns_for=-1) > 0 and old.path.exists()
+        assert memory.embed() == 0 and not old.path.exists()
+
+
 def test_what_an_interrupted_change_of_models_left_is_removed_later(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         memory.embed()
@@ -194,6 +229,18 @@ class OutOfOrder(BagOfWords):
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.asked += texts
         raise ModelError("The model does not answer.")
+
+
+def test_a_service_that_does_not_answer_is_the_failure_of_one_arm(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory:
+        memory.embed()
+    away = replace(settings, embed_endpoint="http://127.0.0.1:9/v1", embed_endpoint_model="small")
+    with Reading(away, now=lambda: NOW) as memory:
+        found = memory.recall("retry wrapper", "all")
+    arms = [arm for arm in found.strategies if arm.name == "semantic"]
+    assert len(arms) == 1 and "127.0.0.1:9" in arms[0].problem
+    assert any("retry wrapper" in hit.text for hit in found.hits)
 
 
 def test_a_model_that_fails_during_a_question_is_asked_once(tmp_path: Path) -> None:

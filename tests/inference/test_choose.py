@@ -72,8 +72,10 @@ def test_the_key_of_an_endpoint_is_read_where_it_is_named_and_never_shown(tmp_pa
     settings = configured(tmp_path, text, MY_KEY="k-123")
 
     assert settings.embed_api_key == "k-123" and "k-123" not in repr(settings)
+    embedder = choose_embedder(settings)
+    assert embedder is not None
     with pytest.raises(ModelError, match=r"127\.0\.0\.1:1"):
-        choose_embedder(settings)
+        embedder.embed(["a"])
     with pytest.raises(SettingsError, match="MY_KEY"):
         choose_embedder(configured(tmp_path, text))
 

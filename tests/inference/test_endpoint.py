@@ -76,12 +76,24 @@ def test_rows_come_in_the_order_of_the_texts_and_have_length_one(service: Servic
 
     wanted = np.array([[max(n, 1), ord("x") if n else ord(" "), 0.5] for n in range(130)])
     assert np.allclose(found, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-6)
-    assert embedder.dimension == 3 and embedder.name == f"small@{service.url}/embeddings"
-    assert [len(body["input"]) for body in service.asked] == [1, 64, 64, 2]
+    assert embedder.dimension == 3 and embedder.name == f"small@{service.url}/embeddings:3"
+    assert [len(body["input"]) for body in service.asked] == [64, 64, 2]
     assert set(service.paths) == {"/v1/embeddings"}
     assert {body["model"] for body in service.asked} == {"small"}
     assert service.headers[0]["Authorization"] == "Bearer k-1"
     assert embedder.embed([]).shape == (0, 3)
+
+
+def test_nothing_is_asked_before_something_is_wanted(service: Service) -> None:
+    embedder = EndpointEmbedder(service.url, "small")
+    assert service.asked == []
+    assert embedder.dimension == 3 and embedder.embed([]).shape == (0, 3)
+    assert len(service.asked) == 1
+
+
+def test_another_dimension_is_another_model(service: Service) -> None:
+    names = [EndpointEmbedder(service.url, "small", dimension=n).name for n in (3, 4)]
+    assert names[0] != names[1]
 
 
 def test_a_known_dimension_is_not_asked_for_and_no_key_is_sent_without_one(
@@ -172,7 +184,7 @@ def test_a_service_that_is_not_there_or_too_slow_is_an_error(service: Service) -
         held.set()
 
     with pytest.raises(ModelError, match="failed"):
-        EndpointEmbedder("http://127.0.0.1:1/v1", "small")
+        EndpointEmbedder("http://127.0.0.1:1/v1", "small").embed(["a"])
     with pytest.raises(ModelError, match="no address"):
         EndpointEmbedder("file:///etc/passwd", "small")
 

@@ -94,6 +94,22 @@ def test_a_limit_spares_the_rest_of_a_long_text() -> None:
     assert 0 < Counted.translated < 10_000
 
 
+def test_a_limit_spares_the_rest_of_a_long_text_without_a_gap() -> None:
+    class Counted(dict[str, int]):
+        looked_up = 0
+
+        def get(self, key: str, default: Any = None) -> Any:
+            Counted.looked_up += 1
+            return super().get(key, default)
+
+    description: Any = json.loads(packaged.TOKENIZER.read_text("utf-8"))
+    description["model"]["vocab"] = Counted(description["model"]["vocab"])
+    text = "+".join(f"{number:x}" for number in range(100_000))
+
+    assert WordPiece(description).ids(text, 256) == OURS.ids(text, 256)
+    assert 0 < Counted.looked_up < 5_000
+
+
 def test_a_pair_has_both_texts_and_says_which_is_which() -> None:
     ids, types = OURS.pair("who?", "the cat sat", 320)
     both = THEIRS.encode("who?", "the cat sat")

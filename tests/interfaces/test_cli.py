@@ -55,8 +55,11 @@ def test_recall_keeps_its_contract(home: Path) -> None:
     hit = found["hits"][0]
     assert set(hit) == {
         "uri", "kind", "layer", "score", "text", "time", "session", "source", "status",
-        "freshness", "trust", "why",
+        "freshness", "trust", "why", "bank",
     }  # fmt: skip
+    assert hit["bank"] and hit["bank"] != "all"
+    one = read_json(home, "recall", "retry", "wrapper", "--bank", hit["bank"])
+    assert "bank" not in one["hits"][0]
     assert hit["session"] == "22222222-0000-4000-8000-000000000001"
     assert set(hit["source"]) == {"path", "line", "id"}
     assert Path(hit["source"]["path"]).exists() and hit["source"]["line"] >= 1
@@ -111,7 +114,8 @@ def test_text_for_people_names_source_and_confidence(home: Path) -> None:
     asked = holdfast(home, "ask", "why did the rows double", "--bank", "all")
     recalled = holdfast(home, "recall", "retry wrapper", "--bank", "all", "--explain")
     assert "[1]" in asked.stdout and "confidence: " in asked.stdout
-    assert ".jsonl:" in recalled.stdout and "why: direct_fts 1" in recalled.stdout
+    assert ".jsonl:" in recalled.stdout and "why: direct_fts #1 (1.00)" in recalled.stdout
+    assert "freshness unknown" in recalled.stdout
     assert "\x1b[" not in asked.stdout
 
 

@@ -45,6 +45,19 @@ def test_a_memory_that_cannot_be_written_can_still_be_asked(tmp_path: Path) -> N
         tmp_path.chmod(0o700)
 
 
+def test_what_holds_a_hit_down_is_not_told_as_what_lifts_it(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Why does the gauge fail?")
+    script.tool("Bash", "GaugeTimeoutError: no answer from the gauge", command="python gauge.py")
+    script.assistant("A timeout of the gauge is no error of ours, and no reading was lost by it.")
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", "--embed", "none", str(tmp_path / "p"))
+    found = holdfast(tmp_path, "recall", "GaugeTimeoutError", "--bank", "all", "--explain").stdout
+    first, _, rest = found.partition("above the next by ")
+    assert "tool ×0.85" in first and "direct_fts" in rest.partition("\n")[0]
+    assert "tool +" not in rest.partition("\n")[0]
+
+
 def test_show_hides_secrets_of_the_raw_line_unless_told_otherwise(tmp_path: Path) -> None:
     script = Script()
     script.user(f"Upload with {TOKEN} please")

@@ -121,6 +121,15 @@ def remembered(memory: Holdfast, bank: str | None, query: str, plan: Plan) -> Re
     return memory._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
 
 
+def test_an_answer_that_an_arm_is_missing_from_is_not_remembered(tmp_path: Path) -> None:
+    make_shop(tmp_path).close()
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path, embed_model="/nonexistent")
+    with Holdfast(settings, now=lambda: NOW) as memory:
+        first = remembered(memory, None, "session cookies", Plan())
+        assert first.hits and any(arm.problem for arm in first.strategies)
+        assert remembered(memory, None, "session cookies", Plan()) is not first
+
+
 def test_any_write_makes_it_search_again(tmp_path: Path) -> None:
     with read_in(tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")) as memory:
         first = remembered(memory, None, "blue paint", Plan())

@@ -8,6 +8,8 @@ from tests.recall.bank import NOW, read_in, talk
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Recalled
+from holdfast.model.records import Turn
+from holdfast.model.trust import Trust
 from holdfast.recall.plan import Budget, Plan
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
@@ -82,6 +84,52 @@ def test_what_a_tool_printed_is_found_in_the_transcript(tmp_path: Path, grep: st
         assert ask(memory, f"what was {CODE}?", budget=Budget.LOW).abstained
 
 
+def test_what_was_never_kept_of_a_transcript_does_not_come_back(tmp_path: Path, grep: str) -> None:
+    script = build(f"fatal {CODE}")
+    script.thinking("The customer is called Quillfeather.")
+    script.user("<system-reminder>Be kind to Xylander.</system-reminder>", isMeta=True)
+    reminded = "one\n<system-reminder>Ask Yolanda.</system-reminder>\ntwo"
+    script.tool("Bash", reminded, command="make two")
+    with read_in(tmp_path, script) as memory:
+        for name in ("Quillfeather", "Xylander", "Yolanda"):
+            assert ask(memory, name).hits == ()
+
+
+def test_what_was_printed_is_cited_with_the_call_that_printed_it(tmp_path: Path, grep: str) -> None:
+    script = talk(1, "2026-09-19", "Look at both.", "Both at once.")
+    noise = "\n".join(["nothing to see in this line"] * 200)
+    web = script.call("WebFetch", url="https://example.org/page")
+    shell = script.call("Bash", command="make site")
+    script.result(web, f"{noise}\nthe page says {CODE}\n{noise}")
+    script.result(shell, "done")
+    with read_in(tmp_path, script) as memory:
+        (hit,) = ask(memory, f"what was {CODE}?").hits
+        record = memory.show(hit.uri).record
+        assert isinstance(record, Turn) and record.tool is not None
+        assert (record.tool.name, hit.trust) == ("WebFetch", Trust.EXTERNAL)
+        assert set(hit.text.split("\n")) == {
+            "nothing to see in this line",
+            f"the page says {CODE}",
+        }
+        assert f"the page says {CODE}" in memory.ask(f"what was {CODE}?", "shop").answer
+
+
+def test_what_a_subagents_tool_printed_is_of_the_session_that_the_host_knows(
+    tmp_path: Path,
+) -> None:
+    script = build(f"fatal {CODE}")
+    path = script.write(tmp_path / "p")
+    for line in script.lines:
+        line |= {"agentId": "a1b2", "isSidechain": True}
+    inner = path.with_suffix("") / "subagents" / "agent-a1b2.jsonl"
+    inner.parent.mkdir(parents=True)
+    inner.write_bytes(script.dumps())
+    talk(1, "2026-09-19", "Build the site.", "Done.").write(tmp_path / "p")
+    with read_in(tmp_path) as memory:
+        (hit,) = ask(memory, f"what was {CODE}?").hits
+        assert hit.source.path == str(inner) and hit.session == path.stem
+
+
 def test_plain_words_must_stand_together(tmp_path: Path, grep: str) -> None:
     script = build("the flummoxed linker gave up", "so flummoxed", *["."] * 900, "a linker")
     with read_in(tmp_path, script) as memory:
@@ -110,6 +158,16 @@ def test_lines_are_counted_past_one_that_is_very_long(tmp_path: Path, grep: str)
 def test_a_transcript_that_is_gone_is_no_error(tmp_path: Path, grep: str) -> None:
     with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
         shutil.rmtree(tmp_path / "p")
+        found = ask(memory, f"what was {CODE}?")
+        assert found.abstained and found.fallbacks == ("raw_grep", "clarification")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no such file here")
+def test_a_transcript_that_cannot_be_read_is_no_error(tmp_path: Path, grep: str) -> None:
+    with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
+        (path,) = (tmp_path / "p").rglob("*.jsonl")
+        path.unlink()
+        path.symlink_to("/proc/self/mem")  # it is there and opens, and reading it fails
         found = ask(memory, f"what was {CODE}?")
         assert found.abstained and found.fallbacks == ("raw_grep", "clarification")
 

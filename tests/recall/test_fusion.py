@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given, settings
@@ -101,6 +102,15 @@ def test_the_order_of_arms_and_finds_does_not_matter(
     one, other = order_of(fuse(finds)), order_of(fuse(shuffled))
     assert [key for key, _ in one] == [key for key, _ in other]
     assert [score for _, score in one] == pytest.approx([score for _, score in other])
+
+
+def test_the_same_places_are_worth_the_same_whichever_arm_gave_them() -> None:
+    for places in product(range(1, 6), repeat=3):
+        equal = [Candidate(passage(0)) for _ in permutations(places)]
+        for candidate, order in zip(equal, permutations(places), strict=True):
+            candidate.ranks.update(zip(ARMS, order, strict=False))
+        by_places(equal)
+        assert len({candidate.score for candidate in equal}) == 1, places
 
 
 @settings(deadline=None)

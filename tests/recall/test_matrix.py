@@ -17,13 +17,14 @@ import pytest
 
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
-from holdfast.recall.matrix import TAIL, Matrix, Scanned
+from holdfast.recall.matrix import TAIL, Matrix, Scanned, sweep
 from holdfast.store.protocol import StoredVector, VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
 
 Floats = npt.NDArray[np.float32]
 BANK, OTHER, MODEL, DIMENSION = "b" * 16, "c" * 16, "made-up", 8
 HEADER = struct.calcsize("<8sIQII")
+SUM = DIMENSION * 8
 MANY = TAIL + 1500
 
 
@@ -182,11 +183,14 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no dimension": lambda path: flip(path, 8, struct.pack("<I", 0)),
     "no rows": lambda path: flip(path, 12, struct.pack("<Q", 0)),
     "countless rows": lambda path: flip(path, 12, b"\xff" * 8),
-    "other numbers": lambda path: flip(path, path.stat().st_size - 804, b"\xa5\x5a"),
-    "other last number": lambda path: flip(path, path.stat().st_size - 8, b"\xff" * 8),
+    "other numbers": lambda path: flip(path, path.stat().st_size - SUM - 804, b"\xa5\x5a"),
+    "other last number": lambda path: flip(path, path.stat().st_size - SUM - 8, b"\xff" * 8),
     "what is no number": lambda path: flip(path, HEADER + 320, struct.pack("<f", float("nan"))),
     "endless": lambda path: flip(path, HEADER + 320, struct.pack("<f", float("-inf"))),
     "huge": lambda path: flip(path, HEADER + 320, struct.pack("<f", 3e38)),
+    "zeros": lambda path: flip(path, HEADER + 320, b"\0" * DIMENSION * 4 * 10),
+    "other vectors": lambda path: flip(path, HEADER, made_up(10, 7).tobytes()),
+    "another sum": lambda path: flip(path, path.stat().st_size - 8, struct.pack("<d", 1.0)),
     "noise": lambda path: path.write_bytes(os.urandom(path.stat().st_size)),
 }
 
@@ -201,6 +205,17 @@ def test_a_damaged_file_gives_no_wrong_answer_and_is_made_again(
     damage(the_file(folder))
     assert is_exact(store, matrix(folder), queries=1)
     assert the_file(folder).read_bytes() == whole
+
+
+def test_rounding_over_many_rows_is_no_damage(store: SqliteStore, folder: Path) -> None:
+    put(store, 60_000)
+    searched = matrix(folder)
+    is_exact(store, searched, queries=1)
+    before = the_file(folder).stat()
+    for query in made_up(20, seed=5):
+        searched.scan(store, query, 5)
+    after = the_file(folder).stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_a_file_of_another_memory_is_not_used(
@@ -269,6 +284,20 @@ def test_what_stands_in_the_way_of_the_file_is_done_without(
     assert is_exact(store, searched)
     assert not searched.refresh(store)
     assert not folder.is_dir() or [p.name[0] for p in folder.iterdir()] != ["."]
+
+
+def test_only_what_nobody_needs_is_swept_away(store: SqliteStore, folder: Path) -> None:
+    put(store, MANY)
+    kept, gone = matrix(folder), Matrix(folder, BANK, "an older model", DIMENSION)
+    assert kept.refresh(store)
+    gone.path.write_bytes(b"old")
+    left, young = folder / ".a.vectors.1-1", folder / ".b.vectors.2-2"
+    for path in (left, young, folder / "note.txt"):
+        path.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    sweep(folder, [kept])
+    assert {path.name for path in folder.iterdir()} == {kept.path.name, young.name, "note.txt"}
+    sweep(folder / "not there", [kept])
 
 
 def test_only_its_owner_may_read_the_file(store: SqliteStore, folder: Path) -> None:

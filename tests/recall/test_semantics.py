@@ -14,7 +14,7 @@ from holdfast.inference.static import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
-from holdfast.model.query import Passage
+from holdfast.model.query import Layer, Passage
 from holdfast.recall.candidates import key_of
 from holdfast.recall.matrix import TAIL
 from holdfast.recall.race import Found
@@ -122,6 +122,42 @@ def test_similarities_are_the_cosines_of_what_is_stored(store: SqliteStore, tmp_
     wanted = dict(zip(map(key_of, asked), map(float, rows[1:] @ rows[0]), strict=True))
     assert found == pytest.approx(wanted, abs=1e-5)
     assert semantics(tmp_path, embedder).similarities(store, query, []) == {}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38, 5.0])
+def test_a_vector_that_no_model_gives_is_as_good_as_none(
+    store: SqliteStore, tmp_path: Path, value: float
+) -> None:
+    embedder = BagOfWords(dimension=64)
+    torn, short, whole = (passage(id, f"{id} buoy") for id in ("torn", "short", "whole"))
+    data = np.full(64, value, np.float32).tobytes()
+    with store.transaction():
+        store.put_vectors(BANK, embedder.name, [(torn.hash, 0, data), (short.hash, 0, data[:-4])])
+        store.put_derived(BANK, SESSION, [torn, short, whole])
+    embed_waiting(store, embedder)
+    meaning = semantics(tmp_path, embedder)
+    asked = meaning.similarities(store, "buoy", [torn, short, whole])
+    assert list(asked) == [key_of(whole)]
+    assert names(meaning.nearest(store, BANK, "buoy", 10)) == ["whole"]
+
+
+def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    turns = [passage(f"t{n}", f"buoy red {n}")._replace(kind="turn") for n in range(60)]
+    wanted = [passage("near", "paint the buoy"), passage("far", "raise the anchor")]
+    with store.transaction():
+        store.put_derived(BANK, SESSION, [*turns, *wanted])
+    embedder = BagOfWords(dimension=256)
+    embed_waiting(store, embedder)
+    meaning = semantics(tmp_path, embedder)
+    everything = meaning.nearest(store, BANK, "buoy red", 20)
+    assert {find.passage.kind for find in everything.finds} == {"turn"}
+    summed_up = meaning.nearest(store, BANK, "buoy red", 20, [Layer.SUMMARIES])
+    assert names(summed_up) == ["near", "far"] and summed_up.lowest == everything.lowest
+    spoken = meaning.nearest(store, BANK, "buoy red", 20, [Layer.TRANSCRIPTS])
+    assert names(spoken) == names(everything)
+    assert meaning.nearest(store, BANK, "buoy red", 20, [Layer.TEAM]).finds == []
 
 
 def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path) -> None:

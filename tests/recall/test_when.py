@@ -354,6 +354,10 @@ def test_a_hundred_kilobytes_are_read_no_further_than_two_lines(word: str) -> No
         "where were we?",
         "remind me what we were working on",
         "what are our next steps?",
+        "what was I doing?",
+        "so what were we doing just now",
+        "where do we stand?",
+        "what's my current task?",
     ],
 )
 def test_a_question_about_ones_own_latest_work_is_known(query: str) -> None:
@@ -372,6 +376,8 @@ def test_a_question_about_ones_own_latest_work_is_known(query: str) -> None:
         "continue statement in python",
         "how does the last session expire",
         "what did we do about auth",
+        "when the import broke, what did we do?",
+        "what was I doing wrong with the lock?",
         "is it up to date",
         "resume upload feature",
         "",

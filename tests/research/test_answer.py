@@ -113,6 +113,7 @@ def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_
         memory.ingest(memory.find([early.write(tmp_path), late.write(tmp_path)]))
         answer = memory.ask("what was I working on?", bank="all")
     first, second = answer.answer.split("\n")[:2]
-    assert first.startswith("1 Jun 2026") and "hinges" in first and "graphite" in first
+    assert first.startswith("1 Jun 2026") and "hinges" in first
+    assert ". Next step: the lock still needs graphite. [1]" in first
     assert second.startswith("1 May 2026") and "Paint the lighthouse door red" in second
     assert not answer.abstained and answer.citations[0].uri.startswith("holdfast://digest/")

@@ -83,9 +83,19 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None
 
 def test_a_later_step_that_fails_keeps_the_earlier_ones(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
     with pytest.raises(StoreError, match="nowhere"):
         SqliteStore(path, [ONE, TWO, BROKEN])
     assert version_and_log(path) == (2, ["one; or more", "two"])
+
+
+def test_a_new_database_takes_all_steps_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with pytest.raises(StoreError, match="nowhere"):
+        SqliteStore(path, [ONE, TWO, BROKEN])
+    SqliteStore(path, [ONE, TWO]).close()
+    assert version_and_log(path) == (2, ["one; or more", "two"])
+    assert backups_of(path) == []
 
 
 def test_backups_of_the_same_schema_do_not_replace_each_other(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from holdfast.inference import packaged
 from holdfast.inference.choose import choose_embedder, choose_reranker
 from holdfast.inference.static import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
-from holdfast.recall.matrix import Matrix
+from holdfast.recall.matrix import Matrix, sweep
 from holdfast.recall.semantics import Parts, Semantics
 from holdfast.refine.embedding import EAGER, LATER, embed_waiting
 from holdfast.settings import Settings
@@ -35,8 +35,8 @@ def embed(
     progress: Callable[[int, int], None],
 ) -> int:
     """Give vectors to what has none: first to all that sums up, then to turns for so many
-    seconds; returns how many passages still wait. Vectors of another model go when every
-    passage has one of this."""
+    seconds; returns how many passages still wait. Vectors of another model, and their files, go
+    when every passage has one of this."""
     embedder = choose_embedder(settings, threads=os.cpu_count() or 1)
     if embedder is None:
         return 0
@@ -50,7 +50,11 @@ def embed(
     if not left:
         with store.transaction():
             store.prune_vectors(embedder.name)
-    for bank in store.banks():
-        folder = settings.home / "vectors"
-        Matrix(folder, bank.id, embedder.name, embedder.dimension).refresh(store)
+    folder = settings.home / "vectors"
+    name, dimension = embedder.name, embedder.dimension
+    matrices = [Matrix(folder, bank.id, name, dimension) for bank in store.banks()]
+    for matrix in matrices:
+        matrix.refresh(store)
+    if not left:
+        sweep(folder, matrices)
     return left

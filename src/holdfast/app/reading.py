@@ -6,6 +6,7 @@ The only place, with `memory`, that names a concrete store.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
 from holdfast.refine.pending import find_pending
 from holdfast.research.answer import ask
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import NO_MODEL, Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
 from holdfast.store.protocol import Counts, Reader, Store
 from holdfast.store.sqlite.store import SqliteStore
@@ -33,6 +34,8 @@ ALL_BANKS = "all"
 _PLAN = Plan()
 _REMEMBERED = 64
 _PLAIN = 0.75
+_REASON = re.compile(r"\b(?:why|reasons?|causes?|caused|how come)\b", re.IGNORECASE)
+_ASKED = 2000
 
 
 def utc_now() -> str:
@@ -41,7 +44,10 @@ def utc_now() -> str:
 
 
 def _plain(found: Recalled) -> bool:
-    """Whether the best hits of a search by words hold nearly all of the question's words."""
+    """Whether the best hits of a search by words hold nearly all of the question's words. What
+    asks for a reason is not plain: its answer is seldom put in the words of the question."""
+    if _REASON.search(found.query[:_ASKED]):
+        return False
     best = found.hits[:2]
     return bool(best) and max(hit.why["coverage_alone"] for hit in best) >= _PLAIN
 
@@ -138,17 +144,22 @@ class Reading:
         return found if _plain(found) else self.recall_by(query, bank, plan)
 
     def _recall(self, bank: str | None, query: str, plan: Plan) -> Recalled:
-        """The same question of the same memory has the same answer, until "today" is another."""
+        """The same question of the same memory has the same answer, until "today" is another. An
+        answer that an arm is missing from may be a better one next time."""
         minute = self._now()[:16]
         asked = (self._store.generation(), minute, bank, query, plan)
-        if asked not in self._remembered:
+        known = self._remembered.get(asked)
+        if known is not None:
+            return known
+        meaning = self._meaning_for(plan)
+        found = recall(self._store, bank, query, plan, self._now, meaning)
+        found = replace(found, strategies=(*found.strategies, *self._failed(plan)))
+        found = self._fallen_back(found, bank, plan)
+        if not any(arm.timed_out or arm.problem for arm in found.strategies):
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
-            meaning = self._meaning_for(plan)
-            found = recall(self._store, bank, query, plan, self._now, meaning)
-            found = replace(found, strategies=(*found.strategies, *self._failed(plan)))
-            self._remembered[asked] = self._fallen_back(found, bank, plan)
-        return self._remembered[asked]
+            self._remembered[asked] = found
+        return found
 
     def _fallen_back(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
         """What else can be done where nothing was found; it is seldom, so it is loaded then."""
@@ -181,7 +192,8 @@ class Reading:
         a model cannot be used, words still answer."""
         if plan.budget is Budget.LOW:
             return None
-        if not self._loaded and self._store.vector_models():
+        chosen = self.settings.rerank_model not in ("", NO_MODEL)
+        if not self._loaded and (chosen or self._store.vector_models()):
             models: Any = import_module("holdfast.app.models")
             self._meaning, self._problem = None, ""
             try:

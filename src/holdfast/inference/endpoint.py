@@ -40,7 +40,11 @@ _OPENER = urllib.request.build_opener(_NoRedirect)
 
 
 class EndpointEmbedder:
-    """An `Embedder` behind `POST <url>/embeddings`; `url` ends in `/v1` as a rule."""
+    """An `Embedder` behind `POST <url>/embeddings`; `url` ends in `/v1` as a rule.
+
+    It asks when something is wanted of it, not when it is opened: whoever opens it may have more
+    to do than wait. Its name has its dimension, for a service may put another model in the place.
+    """
 
     def __init__(
         self,
@@ -66,12 +70,25 @@ class EndpointEmbedder:
         self._api_key = api_key
         self._timeout_s = timeout_s
         self._wait = wait
-        self.dimension: int = dimension or self._ask(["dimension"]).shape[1]
-        self.name: str = f"{model}@{self._shown}"
+        self._dimension = dimension
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has: as told, or as the first answer has it."""
+        if self._dimension is None:
+            self._dimension = int(self._ask(["dimension"]).shape[1])
+        return self._dimension
+
+    @property
+    def name(self) -> str:
+        """The model, where it is, and its dimension."""
+        return f"{self._model}@{self._shown}:{self.dimension}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per text, in the order given."""
         parts = [self._ask(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        if parts and self._dimension is None:
+            self._dimension = int(parts[0].shape[1])
         for part in parts:
             if part.shape[1] != self.dimension:
                 raise self._strange(f"{part.shape[1]} numbers a text, not {self.dimension}")

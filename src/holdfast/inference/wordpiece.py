@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from holdfast.inference.characters import CHINESE, PUNCTUATION, REMOVED
@@ -93,7 +94,8 @@ class WordPiece:
             if isinstance(part, int):
                 found.append(part)
             else:
-                found.extend(self._ids_of_words(part.translate(self._folding).split()))
+                ids = self._ids_of_words(part.translate(self._folding).split())
+                found.extend(ids if limit is None else islice(ids, limit - len(found)))
             if limit is not None and len(found) >= limit:
                 return found[:limit]
         return found

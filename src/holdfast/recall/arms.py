@@ -64,11 +64,13 @@ def recent(bank: str | None) -> Arm:
     return Arm("recent", run)
 
 
-def semantic(bank: str | None, meaning: Meaning, query: str, pool: int) -> Arm:
+def semantic(
+    bank: str | None, meaning: Meaning, query: str, layers: Sequence[Layer], pool: int
+) -> Arm:
     """What means about the same, in whatever words."""
 
     def run(reader: Reader) -> Found:
-        return meaning.nearest(reader, bank, query, pool)
+        return meaning.nearest(reader, bank, query, pool, layers)
 
     return Arm("semantic", run)
 

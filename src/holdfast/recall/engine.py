@@ -189,7 +189,7 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -
     if query.recent:
         running.append(arms.recent(bank))
     if meaning is not None and plan.means.close:
-        running.append(arms.semantic(bank, meaning, query.text, pool))
+        running.append(arms.semantic(bank, meaning, query.text, layers, pool))
     return running
 
 

@@ -10,21 +10,27 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
+import orjson
+
 from holdfast.capture.redact import Redactor
 from holdfast.language import STOPWORDS, words
 from holdfast.model.query import Hit, Layer, Place
+from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.hits import hit
 from holdfast.recall.plan import Plan
 from holdfast.recall.question import Query
 from holdfast.recall.relevance import coverage
+from holdfast.sources.claude_code.tools import printed
+from holdfast.sources.shapes import mapping
 from holdfast.store.protocol import Reader
 
 RECENT_SESSIONS = "recent_sessions"
@@ -36,6 +42,7 @@ _LINE = 4 * 1024 * 1024
 _LINES = 200
 _HITS = 5
 _AROUND = 300
+_BACK = 50
 _REDACTED = 20_000
 _ENOUGH = 0.6
 _VOCABULARY = 300
@@ -79,8 +86,9 @@ def _wants(plan: Plan, layer: Layer) -> bool:
 
 
 def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) -> Iterator[Hit]:
-    """Lines of transcripts that hold a name whole, or most of the question's weight close
-    together: what tools printed is not kept, but the file may still be there."""
+    """What tools printed that holds a name whole, or most of the question's weight close
+    together: little of it is kept, but the file may still be there. All else on its lines is
+    kept, or was left out on purpose: a model's reasoning, what programs put in."""
     phrases = [p.lower() for p in query.terms.phrases if len(p) > 3 and "\0" not in p]
     heavy = sorted(query.words, key=lambda word: -query.words[word])[:3]
     needles = phrases or [word for word in heavy if len(word) > 2]
@@ -89,42 +97,74 @@ def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) ->
     deadline = monotonic() + GREP_S
     found = 0
     for source in reader.sources(bank):
-        path = Path(source.path)
-        for number, line in _lines_with(path, needles, deadline):
-            text = _excerpt(line, needles[0], query, bool(phrases), redactor)
-            turn = reader.turn_before(source.id, number) if text else None
-            if turn is None:
-                continue
-            found += 1
-            yield Hit(
-                uri=uri("turn", turn.id),
-                kind="turn",
-                layer=Layer.TRANSCRIPTS,
-                score=round(1 / (found + 1), 4),
-                text=text,
-                time=turn.time,
-                session=turn.session,
-                bank=turn.bank,
-                source=Place(source.path, number, turn.origin.ref),
-                trust=turn.trust,
-                why={RAW_GREP: found},
-            )
+        for number, line in _lines_with(Path(source.path), needles, deadline):
+            for call, text in _printed(line):
+                excerpt = _excerpt(text, needles[0], query, bool(phrases), redactor)
+                turn = _caller(reader, source.id, number, call) if excerpt else None
+                if turn is not None:
+                    found += 1
+                    place = Place(source.path, number, turn.origin.ref)
+                    yield _hit(reader, turn, excerpt, place, found)
         if monotonic() > deadline:
             return
 
 
-def _excerpt(line: str, needle: str, query: Query, whole: bool, redactor: Redactor) -> str:
+def _printed(line: str) -> Iterator[tuple[str, str]]:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return
+    yield from printed(mapping(record))
+
+
+def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:
+    """The turn that made a call, whose output stands on a line; none if it is not kept."""
+    last = reader.turn_before(source, line)
+    if last is None:
+        return None
+    turns = reader.turns(last.bank, last.session, max(0, last.seq - _BACK), last.seq)
+    calling = [turn for turn in turns if turn.tool is not None and turn.tool.call == call]
+    return calling[-1] if calling else None
+
+
+def _hit(reader: Reader, turn: Turn, text: str, place: Place, number: int) -> Hit:
+    session = reader.session(turn.bank, turn.session)
+    return Hit(
+        uri=uri("turn", turn.id),
+        kind="turn",
+        layer=Layer.TRANSCRIPTS,
+        score=round(1 / (number + 1), 4),
+        text=text,
+        time=turn.time,
+        session=session.host if session else turn.session,
+        bank=turn.bank,
+        source=place,
+        trust=turn.trust,
+        why={RAW_GREP: number},
+    )
+
+
+def _excerpt(text: str, needle: str, query: Query, whole: bool, redactor: Redactor) -> str:
     """What stands around the find, or "" if it says too little of the question. Secrets go
     before the cut: half a key does not look like one."""
-    wide = _around(line, needle, _REDACTED).replace("\\n", "\n").replace('\\"', '"')
+    wide = _around(text, needle, _REDACTED)
     around = _around(redactor.redact(wide).text, needle, _AROUND)
     good = whole or coverage(query.weight, around) >= _ENOUGH
     return around.strip() if good else ""
 
 
 def _around(text: str, needle: str, reach: int) -> str:
+    """The text on both sides of a needle, by whole lines if lines are short."""
     at = text.lower().find(needle)
-    return text[max(0, at - reach) : at + reach] if at >= 0 else ""
+    if at < 0:
+        return ""
+    start, end = max(0, at - reach), at + reach
+    if start:
+        start = text.find("\n", start, at) + 1 or start
+    if end < len(text):
+        last = text.rfind("\n", at, end)
+        end = last if last >= 0 else end
+    return text[start:end]
 
 
 def _lines_with(path: Path, needles: Sequence[str], deadline: float) -> Iterator[tuple[int, str]]:
@@ -135,7 +175,12 @@ def _lines_with(path: Path, needles: Sequence[str], deadline: float) -> Iterator
     if tool is not None:
         yield from _ripgrep(tool, path, needles[0], deadline)
         return
-    needle = needles[0].encode()
+    # What cannot be opened or read, though it is there, is as good as gone.
+    with suppress(OSError):
+        yield from _read_through(path, needles[0].encode(), deadline)
+
+
+def _read_through(path: Path, needle: bytes, deadline: float) -> Iterator[tuple[int, str]]:
     read, number = 0, 1
     with path.open("rb") as file:
         for line in iter(lambda: file.readline(_LINE), b""):

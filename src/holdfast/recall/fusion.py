@@ -7,6 +7,7 @@ because an answer often stands beside the words that were asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.recall.candidates import Candidate, Find, Key, Pool, key_of
@@ -75,7 +76,9 @@ def by_places(candidates: Sequence[Candidate]) -> None:
     arms = {arm for candidate in candidates for arm in candidate.ranks}
     best = len(arms) / (RRF_K + 1) or 1.0
     for candidate in candidates:
-        candidate.score = sum(1 / (RRF_K + place) for place in candidate.ranks.values()) / best
+        # Not `sum`: what it rounds depends on which arm came first, and equal places must tie.
+        shares = [1 / (RRF_K + place) for place in candidate.ranks.values()]
+        candidate.score = math.fsum(shares) / best
 
 
 def smooth(pool: Pool, share: float = NEIGHBOUR) -> None:

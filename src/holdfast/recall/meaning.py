@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from holdfast.model.query import Passage
+from holdfast.model.query import Layer, Passage
 from holdfast.recall.candidates import Key
 from holdfast.recall.race import Found
 from holdfast.store.protocol import Reader
@@ -20,8 +20,15 @@ class Meaning(Protocol):
         """Whether a cross-encoder is there to be asked."""
         ...
 
-    def nearest(self, reader: Reader, bank: str | None, query: str, limit: int) -> Found:
-        """The passages whose meaning is nearest to a query's."""
+    def nearest(
+        self,
+        reader: Reader,
+        bank: str | None,
+        query: str,
+        limit: int,
+        layers: Sequence[Layer] = (),
+    ) -> Found:
+        """The passages whose meaning is nearest to a query's, of some layers or of all."""
         ...
 
     def similarities(

@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.model.query import Passage
+from holdfast.model.query import LAYER_OF, Layer, Passage
 from holdfast.recall.candidates import Find, Key, key_of
-from holdfast.recall.matrix import Matrix
+from holdfast.recall.matrix import Matrix, Scanned, read_vector
 from holdfast.recall.race import Found
 from holdfast.store.protocol import Reader
 
@@ -80,7 +80,14 @@ class Semantics:
     def has_reranker(self) -> bool:
         return self._parts.reranker is not None
 
-    def nearest(self, reader: Reader, bank: str | None, query: str, limit: int) -> Found:
+    def nearest(
+        self,
+        reader: Reader,
+        bank: str | None,
+        query: str,
+        limit: int,
+        layers: Sequence[Layer] = (),
+    ) -> Found:
         embedder = self._parts.embedder
         if embedder is None:
             return Found(())
@@ -89,13 +96,18 @@ class Semantics:
         lowest = 0.0
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
         for one in banks:
-            scanned = self._matrix(embedder, one).scan(reader, vector, limit)
-            if not scanned.best:
-                continue
-            lowest = min(lowest, scanned.lowest) if finds else scanned.lowest
-            scores = dict(scanned.best)
-            found = reader.passages_of(one, embedder.name, [number for number, _ in scanned.best])
-            finds += [Find(passage, scores[number]) for number, passage in found]
+            matrix = self._matrix(embedder, one)
+            scanned = matrix.scan(reader, vector, limit)
+            found = _passages(reader, one, embedder.name, scanned, layers)
+            if layers and len(scanned.best) == limit and len(found) < limit // 2:
+                # Others crowd out what is wanted: a bank has many turns and few commits.
+                kinds = [kind for kind, layer in LAYER_OF.items() if layer in layers]
+                among = reader.vector_numbers(one, embedder.name, kinds)
+                scanned = matrix.scan(reader, vector, limit, among)
+                found = _passages(reader, one, embedder.name, scanned, layers)
+            if found:
+                lowest = min(lowest, scanned.lowest) if finds else scanned.lowest
+            finds += found
         finds = _best_part(finds)[:limit]
         return Found(finds, lowest)
 
@@ -112,8 +124,9 @@ class Semantics:
             hashes = list({passage.hash for passage in ours})
             best: dict[str, float] = {}
             for stored in reader.vectors_of(bank, embedder.name, hashes):
-                if len(stored.data) == embedder.dimension * 4:
-                    score = float(np.frombuffer(stored.data, np.float32) @ vector)
+                own = read_vector(stored.data, embedder.dimension)
+                if own is not None:
+                    score = float(own @ vector)
                     best[stored.hash] = max(score, best.get(stored.hash, -1.0))
             for passage in ours:
                 if passage.hash in best:
@@ -152,6 +165,19 @@ class Semantics:
         if bank not in self._matrices:
             self._matrices[bank] = Matrix(self._folder, bank, embedder.name, embedder.dimension)
         return self._matrices[bank]
+
+
+def _passages(
+    reader: Reader, bank: str, model: str, scanned: Scanned, layers: Sequence[Layer]
+) -> list[Find]:
+    """What the best of a scan stand for, as far as it is wanted."""
+    scores = dict(scanned.best)
+    found = reader.passages_of(bank, model, list(scores))
+    return [
+        Find(passage, scores[number])
+        for number, passage in found
+        if not layers or LAYER_OF[passage.kind] in layers
+    ]
 
 
 def _best_part(finds: Sequence[Find]) -> list[Find]:

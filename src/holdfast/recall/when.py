@@ -338,7 +338,10 @@ _AT_THE_END = (
     *(f"was we {did} last{what}" for did in ("do", "work on", "finish", "change")
       for what in ("", " time", " session")),
 )  # fmt: skip
-_ALONE = frozenset(("continue", "resume", "carry on", "go on", "keep going", "next steps"))
+_ALONE = frozenset((
+    "continue", "resume", "carry on", "go on", "keep going", "next steps", "what was we do",
+    "where do we stand", "what is our current task", "what was our current task",
+))  # fmt: skip
 
 
 def about_recent(query: str) -> bool:

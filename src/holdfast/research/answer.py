@@ -123,8 +123,10 @@ def _gist(digest: str) -> str:
     done = next((part for part in parts if part.startswith("Completed: ")), "")
     came = done.removeprefix("Completed: ").removeprefix(title).lstrip(": ")
     left = next((part for part in parts if part.startswith("Next: ")), "")
+    if left.removeprefix("Next: ").lower().startswith(("next", "still")):
+        left = left.removeprefix("Next: ")
     shown = [cut(request, 120), cut(came, 150), cut(left, 150)]
-    return ". ".join(part.rstrip(".") for part in shown if part) + "."
+    return " ".join(part if part[-1] in ".!?…" else f"{part}." for part in shown if part)
 
 
 def _choose(reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:

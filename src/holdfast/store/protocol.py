@@ -4,8 +4,8 @@
 Every write happens inside `transaction()`: it is there whole or not at all, and another
 process may hold the store for a while, but never for good.
 
-Canonical rows (bank, source, ledger, session, turn, commit, curation) are written once and
-survive. Derived rows (exchange, digest, passage) can be dropped and made again from them.
+Canonical rows (bank, source, ledger, session, turn, commit, curation, injection) are written
+once and survive. Derived rows (exchange, digest, passage) can be dropped and made again from them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
+from holdfast.store.notes import Notes
 
 Record = Turn | Exchange | Digest | Session | Commit
 
@@ -192,6 +193,10 @@ class Reader(Protocol):
 
     def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
         """The vectors of what has one of these hashes."""
+        ...
+
+    def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
+        """The numbers of the vectors that stand for passages of these kinds, in order."""
         ...
 
     def passages_of(
@@ -368,7 +373,7 @@ class Writer(Reader, Protocol):
         ...
 
 
-class Store(Writer, Protocol):
+class Store(Writer, Notes, Protocol):
     """A store that can be closed."""
 
     def another(self) -> Store | None:

@@ -150,6 +150,14 @@ def check_a_vector_stands_for_every_passage_that_says_the_same(make_store: MakeS
         told = sorted((number, passage.id) for number, passage in found)
         expect(told, [(first, "p1"), (first, "p2"), (second, "p3")], "passages_of")
         expect(store.passages_of(BANK, MODEL, []), [], "passages_of nothing")
+        expect(store.vector_numbers(BANK, MODEL, ["turn"]), [first, second], "vector_numbers")
+        for bank, model, kinds in (
+            (BANK, MODEL, ["digest"]),
+            (BANK, MODEL, []),
+            (BANK, OLDER, ["turn"]),
+            (OTHER, MODEL, ["turn"]),
+        ):
+            expect(store.vector_numbers(bank, model, kinds), [], "vector_numbers of others")
 
 
 def check_what_waits_for_a_vector_is_listed(make_store: MakeStore) -> None:

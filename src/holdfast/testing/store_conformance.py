@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from holdfast.testing import (
     store_checks_ledger,
+    store_checks_notes,
     store_checks_order,
     store_checks_records,
     store_checks_search,
@@ -23,6 +24,7 @@ __all__ = ["CHECKS", "MakeStore"]
 
 _MODULES = (
     store_checks_ledger,
+    store_checks_notes,
     store_checks_order,
     store_checks_records,
     store_checks_search,

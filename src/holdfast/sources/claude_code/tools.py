@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
@@ -220,6 +220,14 @@ def read_result(block: Record, record: Record) -> tuple[bool, str, str]:
     return True, _output(text, detail), _touched_lines(detail)
 
 
+def printed(record: Record) -> Iterator[tuple[str, str]]:
+    """All that tools printed, each with the id of its call."""
+    for block in objects(mapping(record.get("message")).get("content")):
+        if block.get("type") == "tool_result":
+            text = _NOISE_TAG.sub("", _content_text(block.get("content")))
+            yield string(block, "tool_use_id"), _ANSI.sub("", text)
+
+
 def _content_text(content: object) -> str:
     if isinstance(content, str):
         return content
@@ -246,6 +254,8 @@ def _output(text: str, detail: Record) -> str:
     # A subagent's lines have no detail; what a file holds is told by its numbered lines.
     if "stdout" not in detail and (detail or _NUMBERED.match(text)):
         return ""
+    if "</system-reminder>" in text:
+        text = _NOISE_TAG.sub("", text)
     last = text[-1000:].rstrip().rsplit("\n", 1)[-1].strip()
     return clip(_ANSI.sub("", last) if "\x1b" in last else last, OUTPUT_LIMIT)
 

@@ -17,6 +17,9 @@ from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, Store
 
 BUSY_S = 30.0
 _RETRY_S = 0.01
+_OURS = frozenset(
+    "config.toml backups vectors hooks events marks briefs inbox worker.lock worker.log".split()
+)
 
 
 def open_database(
@@ -87,7 +90,7 @@ def tighten(path: Path) -> None:
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
     home = path.parent
-    ours = {path.name, f"{path.name}-wal", f"{path.name}-shm", "config.toml", "backups", "vectors"}
+    ours = {path.name, f"{path.name}-wal", f"{path.name}-shm", *_OURS}
     if home.stat().st_mode & 0o077 and {entry.name for entry in home.iterdir()} <= ours:
         home.chmod(0o700)
 

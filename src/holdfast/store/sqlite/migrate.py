@@ -30,7 +30,7 @@ def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
 
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[str, str]]) -> None:
-    """Apply the steps that are missing."""
+    """Apply the steps that are missing; to a new database all of them as one."""
     while True:
         version = _version(connection)
         if version > len(steps):
@@ -39,22 +39,25 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[st
             return
         if version > 0:
             back_up(connection, path, version)
-        _apply(connection, version, steps[version][1])
+            _apply(connection, version, steps[version : version + 1])
+        else:
+            _apply(connection, 0, steps)
 
 
 def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _apply(connection: sqlite3.Connection, version: int, script: str) -> None:
+def _apply(connection: sqlite3.Connection, version: int, steps: Sequence[tuple[str, str]]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have taken this very step while we waited for the lock.
+        # Another process may have taken these very steps while we waited for the lock.
         if _version(connection) == version:
-            for statement in _statements(script):
-                connection.execute(statement)
+            for _, script in steps:
+                for statement in _statements(script):
+                    connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {version + 1}")
+            connection.execute(f"PRAGMA user_version = {version + len(steps)}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -25,6 +25,7 @@ from holdfast.store.sqlite.connection import (
 )
 from holdfast.store.sqlite.derived import DerivedWays
 from holdfast.store.sqlite.migrate import check_ours, migrate
+from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
 from holdfast.store.sqlite.vectors import VectorWays
@@ -33,7 +34,7 @@ _VARIABLES = 500
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader, DerivedWays, VectorWays):
+class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays):
     """One file. Any number of processes may have it open."""
 
     def __init__(

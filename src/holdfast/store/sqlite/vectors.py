@@ -52,6 +52,18 @@ class VectorQuestions(Asking):
             ]
         return found
 
+    def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
+        found = self._all(
+            "SELECT DISTINCT vector.rowid FROM passage CROSS JOIN vector "
+            "ON vector.bank = passage.bank AND vector.hash = passage.hash "
+            f"WHERE passage.bank = ? AND passage.kind IN ({', '.join('?' * len(kinds))}) "
+            "AND vector.model = ? ORDER BY vector.rowid",
+            bank,
+            *kinds,
+            model,
+        )
+        return [number for (number,) in found]
+
     def passages_of(
         self, bank: str, model: str, numbers: Sequence[int]
     ) -> list[tuple[int, Passage]]:

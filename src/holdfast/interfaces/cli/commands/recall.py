@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
-from holdfast.app.reading import open_reading
+from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.language import cut
@@ -24,7 +25,9 @@ EXAMPLES = """\
   holdfast recall src/ui/rest.js --layer transcripts --json"""
 
 
-_MOVERS = ("neighbours", "session", "rerank", "speaker", "tool", "time", "authority", "amends")
+# What a score is multiplied by, and so 1 where it is not there; the rest is added.
+_FACTORS = ("speaker", "tool", "time")
+_MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends")
 _FALLBACKS = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
     "raw_grep": "Nothing that is kept speaks of this, but lines of the raw transcripts do.",
@@ -71,23 +74,28 @@ def run(arguments: argparse.Namespace) -> int:
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)
         hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        everywhere = found.bank == ALL_BANKS
+        names = {bank.id: bank.name for bank in memory.reader.banks()} if everywhere else {}
     if arguments.json:
-        screen.json(_contract(found))
+        screen.json(_contract(found, names))
     else:
-        _print(screen, found, arguments.explain)
+        _print(screen, found, names, arguments.explain)
         if hint:
             screen.wrap(hint)
     return 0
 
 
-def _contract(found: Recalled) -> dict[str, object]:
+def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
+    """The bank of each hit is told only where there is more than one."""
     whole = plain(found)
     for hit in (*whole["hits"], *whole["misses"]):
-        del hit["bank"]
+        bank = hit.pop("bank")
+        if bank in names:
+            hit["bank"] = names[bank]
     return whole
 
 
-def _print(screen: Screen, found: Recalled, explain: bool) -> None:
+def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: bool) -> None:
     if found.abstained:
         screen.line(f"Nothing in {found.bank} speaks of this.")
         for miss in found.misses:
@@ -101,7 +109,7 @@ def _print(screen: Screen, found: Recalled, explain: bool) -> None:
     if found.fallbacks:
         screen.wrap(_FALLBACKS.get(found.fallbacks[-1], ""))
     for hit, below in zip(found.hits, (*found.hits[1:], None), strict=True):
-        _print_hit(screen, hit, explain)
+        _print_hit(screen, hit, names.get(hit.bank, ""), explain)
         if explain and below is not None:
             screen.line(screen.paint(f"      above the next by {_lead(hit, below)}", "dim"))
             screen.line()
@@ -118,7 +126,8 @@ def _arm(arm: Strategy) -> str:
 def _lead(hit: Hit, below: Hit) -> str:
     """What a hit has that the next one lacks, the greatest difference first."""
     gaps = {
-        name: hit.why.get(name, 0.0) - below.why.get(name, 0.0)
+        name: hit.why.get(name, float(name in _FACTORS))
+        - below.why.get(name, float(name in _FACTORS))
         for name in (*hit.why, *below.why)
         if name.endswith("_score") or name in _MOVERS
     }
@@ -127,13 +136,25 @@ def _lead(hit: Hit, below: Hit) -> str:
     return f"{hit.score - below.score:.3f}" + (f": {', '.join(parts)}" if parts else "")
 
 
-def _print_hit(screen: Screen, hit: Hit, explain: bool) -> None:
+def _why(hit: Hit) -> str:
+    """Each arm's place and score, then all that moved the hit, then what is known of it."""
+    left = dict(hit.why)
+    told: list[str] = []
+    for key in [key for key in left if key.endswith("_score")]:
+        arm, score = key.removesuffix("_score"), left.pop(key)
+        place = f"#{left.pop(arm):g} " if arm in left else ""
+        told.append(f"{arm} {place}({score:.2f})")
+    told += [f"{name} {'×' * (name in _FACTORS)}{value:.4g}" for name, value in left.items()]
+    return ", ".join((*told, hit.status.value, f"freshness {hit.freshness.value}"))
+
+
+def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
+    head += f" · {bank}" if bank else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
     if explain:
-        why = ", ".join(f"{name} {value:g}" for name, value in hit.why.items())
-        screen.line(screen.paint(f"      why: {why}", "dim"))
+        screen.wrap(f"why: {_why(hit)}", "      ")
     if hit.source.path:
         screen.line(screen.paint(f"      {hit.source.path}:{hit.source.line}", "dim"))
     screen.line()

@@ -1,0 +1,93 @@
+"""The injection ledger and failed work, in SQLite."""
+
+from __future__ import annotations
+
+import json
+
+from holdfast.model.accounts import Chore, Injection, InjectionKind, Use
+from holdfast.store.sqlite.asking import Asking
+
+_ARRIVED = {None: -1, False: 0, True: 1}
+_TOLD = {value: key for key, value in _ARRIVED.items()}
+
+
+class NoteWays(Asking):
+    """What is kept besides memory itself."""
+
+    def add_injection(self, injection: Injection) -> None:
+        i = injection
+        self._run(
+            "INSERT OR IGNORE INTO injection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            i.bank,
+            i.id,
+            i.session,
+            i.time,
+            i.kind.value,
+            i.characters,
+            json.dumps(i.records),
+            _ARRIVED[i.arrived],
+            i.use.value,
+            i.because,
+        )
+
+    def settle_injection(self, injection: Injection) -> None:
+        self._run(
+            "UPDATE injection SET arrived = ?, use = ?, because = ? WHERE bank = ? AND id = ?",
+            _ARRIVED[injection.arrived],
+            injection.use.value,
+            injection.because,
+            injection.bank,
+            injection.id,
+        )
+
+    def injections(
+        self, bank: str | None, session: str = "", unsettled: bool = False, limit: int = 100
+    ) -> list[Injection]:
+        wanted, values = ["1"], list[object]()
+        if bank is not None:
+            wanted.append("bank = ?")
+            values.append(bank)
+        if session:
+            wanted.append("session = ?")
+            values.append(session)
+        if unsettled:
+            wanted.append("use = 'unknown'")
+        rows = self._run(
+            f"SELECT * FROM injection WHERE {' AND '.join(wanted)} "
+            "ORDER BY time DESC, id, bank LIMIT ?",
+            *values,
+            limit,
+        )
+        return [_injection(row) for row in rows]
+
+    def chores(self) -> list[Chore]:
+        return [Chore(*row) for row in self._run("SELECT * FROM chore ORDER BY name")]
+
+    def put_chore(self, chore: Chore) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO chore VALUES (?, ?, ?, ?, ?)",
+            chore.name,
+            chore.attempts,
+            chore.problem,
+            chore.failed_at,
+            chore.not_before,
+        )
+
+    def clear_chore(self, name: str) -> None:
+        self._run("DELETE FROM chore WHERE name = ?", name)
+
+
+def _injection(row: tuple[object, ...]) -> Injection:
+    bank, id, session, time, kind, characters, records, arrived, use, because = row
+    return Injection(
+        str(id),
+        str(bank),
+        str(session),
+        str(time),
+        InjectionKind(str(kind)),
+        int(str(characters)),
+        tuple(json.loads(str(records))),
+        _TOLD[int(str(arrived))],
+        Use(str(use)),
+        str(because),
+    )
