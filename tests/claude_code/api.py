@@ -58,17 +58,17 @@ def texts(content: Any) -> list[str]:
     return [block.get("text", "") for block in blocks if block.get("type") == "text"]
 
 
-class Service:
+class Api:
     """The service; `requests` are the bodies of the questions asked of the model, in order."""
 
     def __init__(self, plays: Plays, folder: str) -> None:
         self.plays = plays
         self.folder = folder
         self.requests: list[Json] = []
-        service = self
+        api = self
 
         class Handler(_Handler):
-            owner = service
+            owner = api
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -104,7 +104,7 @@ class Service:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    owner: Service
+    owner: Api
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.claude_code.api import Plays, Service
+from tests.claude_code.api import Api, Plays
 
 import holdfast
 from holdfast.capture.places import Places
@@ -81,7 +81,7 @@ class Lab:
         for folder in (self.claude_dir, self.project, root / "bin"):
             folder.mkdir(parents=True)
         (root / "bin" / "claude").symlink_to(program)
-        self.service = Service(plays, str(self.project))
+        self.api = Api(plays, str(self.project))
         self.env = {
             "PATH": f"{root / 'bin'}:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self.home),
@@ -90,7 +90,7 @@ class Lab:
             "LANG": "C.UTF-8",
             "TERM": "dumb",
             "SHELL": "/bin/sh",
-            "ANTHROPIC_BASE_URL": self.service.url,
+            "ANTHROPIC_BASE_URL": self.api.url,
             "ANTHROPIC_API_KEY": "none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
@@ -110,7 +110,7 @@ class Lab:
             subprocess.run(["git", *command], cwd=self.project, env=self.env, check=True)
 
     def close(self) -> None:
-        self.service.close()
+        self.api.close()
         if self._lock is not None:
             os.close(self._lock)
         self.holdfast("uninstall", "--yes")

@@ -142,7 +142,7 @@ def test_hooks_change_nothing_that_the_model_sees(
 def said_to(lab: Lab) -> list[str]:
     """What the model was told in each request, without what differs between any two runs."""
     told: list[str] = []
-    for request in lab.service.requests:
+    for request in lab.api.requests:
         tools = sorted(tool["name"] for tool in request["tools"])
         said = json.dumps([tools, request["messages"]])
         said = said.replace(lab.project.parent.name, "lab")

@@ -45,9 +45,9 @@ def test_settings_are_byte_for_byte_what_they_were_after_setup_use_and_uninstall
     assert "mcpServers" not in after and after.keys() >= before.keys()
     assert inbox is not None and not inbox.exists()
     assert "events in the inbox were not read" in done.out
-    lab.service.requests.clear()
+    lab.api.requests.clear()
     assert lab.claude("Still there? PLAY:hello").out.strip() == "Hello."
-    assert "holdfast" not in lab.service.sent(0).lower()
+    assert "holdfast" not in lab.api.sent(0).lower()
 
 
 def test_setup_is_for_the_program_to_use_in_one_project_alone(make_lab: MakeLab) -> None:
@@ -57,7 +57,7 @@ def test_setup_is_for_the_program_to_use_in_one_project_alone(make_lab: MakeLab)
     assert not (lab.claude_dir / "settings.json").exists()
     lab.claude("Hi. PLAY:hello")
     assert "Stop" in lab.names()
-    assert "mcp__holdfast__memory" in lab.service.sent(0)
+    assert "mcp__holdfast__memory" in lab.api.sent(0)
     assert lab.holdfast("uninstall", "--yes").status == 0
     assert not (lab.project / ".claude").exists()
 
@@ -80,7 +80,7 @@ def test_the_model_can_ask_and_recall(make_lab: MakeLab) -> None:
     assert lab.holdfast("setup", "--yes").status == 0
     learn(lab)
     lab.claude("Why? PLAY:ask", allow="mcp__holdfast__memory,mcp__holdfast__memory_recall")
-    first, second, third = (lab.service.sent(n) for n in range(3))
+    first, second, third = (lab.api.sent(n) for n in range(3))
     assert "Holdfast remembers earlier sessions" in first
     assert "warmed after the import" not in first
     assert "warmed after the import" in second and "holdfast://" in second
@@ -111,7 +111,7 @@ def test_the_plugin_captures_answers_and_leaves(make_lab: MakeLab) -> None:
     learn(lab)
     lab.claude("Why? PLAY:ask", allow=tool)
     assert lab.names().count("Stop") == 1
-    first, second = lab.service.sent(0), lab.service.sent(1)
+    first, second = lab.api.sent(0), lab.api.sent(1)
     for named in ("holdfast:ask-memory", "holdfast:save-to-memory", "holdfast:code-explorer"):
         assert named in first, named
     assert "warmed after the import" in second
@@ -133,7 +133,7 @@ def test_what_the_remember_command_says_is_found_later(make_lab: MakeLab) -> Non
     lab = make_lab({"keep": ([Say(said)],)})
     plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
     lab.claude("/holdfast:remember PLAY:keep staging is wiped", "--plugin-dir", str(plugin))
-    assert "The user wants this to be remembered" in lab.service.sent(0)
+    assert "The user wants this to be remembered" in lab.api.sent(0)
     assert lab.holdfast("ingest", "--embed", "none").status == 0
     found = json.loads(lab.holdfast("recall", "staging database wiped", "--json").out)
     assert any(f"Learned: {said}" in hit["text"].replace("\n", " ") for hit in found["hits"])

@@ -159,6 +159,7 @@ def test_every_byte_comes_back(user: User, raw: bytes) -> None:
     assert user.settings.read_bytes() == raw
     assert user.settings.stat().st_mode & 0o777 == 0o640
     assert user.servers.read_text() == '{\n "numStartups": 5}'
+    assert not (user.places.home / "backups").exists()
 
 
 def test_a_linked_settings_file_is_written_where_it_lies(user: User, tmp_path: Path) -> None:
@@ -184,6 +185,8 @@ def test_what_the_user_changed_since_stays(user: User) -> None:
     user.do("uninstall", "--yes")
     expected = {"model": "opus", "hooks": {"Stop": [mine]}, "theme": "dark"}
     assert user.settings.read_text() == json.dumps(expected, indent=3)
+    kept = [path.read_text() for path in (user.places.home / "backups").iterdir()]
+    assert kept == [MINE]
 
 
 def test_setting_up_again_after_a_change_keeps_the_change(user: User) -> None:

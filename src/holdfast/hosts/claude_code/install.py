@@ -275,7 +275,7 @@ def undo(home: Path, changes: Sequence[Change], default: Path) -> None:
         if ours and str(path) in record.files:
             record.note(path, change.after)
         else:
-            record.forget(path)
+            record.forget(path, restored=change.after == record.before(path))
     for change in changes:
         _remove_if_empty(change.file.path.parent, change.after)
 

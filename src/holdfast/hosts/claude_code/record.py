@@ -6,6 +6,7 @@ still has that hash gets its old bytes back; any other has only our entries take
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
@@ -85,16 +86,26 @@ class Record:
         self.files[str(path)] = self.files[str(path)]._replace(after=fingerprint(after))
         self._write()
 
-    def forget(self, path: Path) -> None:
-        """Nothing of ours is in a file any more. Its old content stays where it is kept."""
-        if self.files.pop(str(path), None) is not None:
-            self._write()
+    def forget(self, path: Path, restored: bool = False) -> None:
+        """Nothing of ours is in a file any more. Its old content goes once it is back in its
+        place, because settings may hold secrets; else it stays, for a person to look at."""
+        entry = self.files.pop(str(path), None)
+        if entry is None:
+            return
+        if restored and entry.before:
+            (self.folder / entry.before).unlink(missing_ok=True)
+        self._write()
 
     def _make(self) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _write(self) -> None:
         self._make()
+        if not self.files:
+            self._path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.folder.rmdir()
+            return
         files = {path: entry._asdict() for path, entry in self.files.items()}
         told = json.dumps({"v": _VERSION, "files": files}, indent=1)
         replace_whole(self._path, told.encode(), 0o600)

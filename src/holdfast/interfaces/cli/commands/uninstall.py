@@ -126,15 +126,18 @@ def _remove_plugins(places: Places, plugins: list[host.Where]) -> None:
             )
         if untouched:
             save(load(path), record.before(path))
-            record.forget(path)
+            record.forget(path, restored=True)
 
 
 def _tell(screen: Screen, places: Places, data: bool, stays: bool) -> None:
-    if data:
-        gone = leaving.remove_home(places)
-        screen.line("Done. The memory is gone." if gone else f"Done. {places.home} has more in it.")
-    elif stays:
+    if stays:
         screen.line("Done. Another scope still uses this memory.")
+        return
+    gone = leaving.remove_home(places)
+    if data:
+        screen.line("Done. The memory is gone." if gone else f"Done. {places.home} has more in it.")
+    elif gone:
+        screen.line("Done. Nothing was remembered yet, and nothing is left.")
     else:
         screen.line(f"Done. What is remembered stays in {places.home}; `holdfast ask` still works.")
-        screen.line("`holdfast setup` moves in again.")
+    screen.line("`holdfast setup` moves in again.")
