@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -163,6 +164,19 @@ class Lab:
         self.places.pid.write_text(f"{os.getpid()}\n")
         self._lock = os.open(self.places.lock, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def wait_until(self, there: Callable[[], object]) -> None:
+        """Wait for something that is about to happen."""
+        give_up = time.monotonic() + PATIENCE_S
+        while not there():
+            assert time.monotonic() < give_up, "it did not happen"
+            time.sleep(0.05)
+
+    def wait_for_worker(self) -> None:
+        """Let the worker that a hook started finish: the inbox is empty, and it has left."""
+        inbox = self.places.inbox()
+        assert inbox is not None
+        self.wait_until(lambda: not any(inbox.glob("1.*")) and not self.places.pid.exists())
 
     def events(self, wait_for: str = "") -> list[Event]:
         """What hooks left, in the order in which they left it; `wait_for` names an event that
