@@ -3,7 +3,9 @@
 # Run by Claude Code as `sh capture.sh EVENT` with the event's payload on stdin. Whatever happens
 # it exits 0 and, unless an answer is due, prints nothing. The payload is written to a folder in
 # memory, never to a disk: it may hold secrets, and only the worker can take them out.
+# Builtins throughout, but for one `cat`: every other process would double what a hook costs.
 [ -z "$HOLDFAST_OFF" ] || exit 0
+exec 2>/dev/null
 umask 077
 here=${0%/*}
 home=${here%/*}
@@ -11,11 +13,12 @@ event=$1
 session=$CLAUDE_CODE_SESSION_ID
 case $session in '' | *[!A-Za-z0-9-]*) session=none ;; esac
 
-read -r inbox 2>/dev/null <"$here/inbox" || exit 0
-[ -d "$inbox" ] || mkdir "$inbox" 2>/dev/null
+read -r inbox <"$here/inbox" || exit 0
+[ -d "$inbox" ] || mkdir "$inbox"
 [ -O "$inbox" ] && [ ! -L "$inbox" ] || exit 0
 
-# Where an answer is due, the script that answers captures as well.
+# Where an answer is due, the script that answers captures as well. If it could not even start,
+# the payload is still there to be captured here.
 answer=
 case $event in
 SessionStart) answer=start ;;
@@ -26,39 +29,52 @@ UserPromptSubmit)
     [ -e "$home/marks/$session.goal" ] || answer=goal
     ;;
 esac
-if [ -n "$answer" ] && { read -r python && read -r flags; } 2>/dev/null <"$here/python"; then
-    [ -x "$python" ] && [ -f "$here/answer.py" ] && exec "$python" -I -S "$here/answer.py" "$answer" "$session"
+if [ -n "$answer" ] && read -r python <"$here/python" && [ -x "$python" ]; then
+    "$python" -I -S "$here/answer.py" "$answer" "$session" && exit 0
 fi
 [ "$event" != PreToolUse ] || exit 0
 
+# A new file, made by nobody else.
 set -C
 file=$inbox/1.$event.$session.$$
 n=0
-while [ -e "$file" ] && [ $n -lt 99 ]; do
+until true >"$file"; do
+    [ -e "$file" ] && [ $n -lt 99 ] || exit 0
     n=$((n + 1))
     file=$inbox/1.$event.$session.$$.$n
 done
-if [ -e "$here/names-only" ]; then
-    true 2>/dev/null >"$file"
-elif ! cat 2>/dev/null >"$file"; then
+if [ ! -e "$here/names-only" ]; then
     # No room: that it happened is kept, its words are in the transcript.
-    set +C
-    true 2>/dev/null >"$file"
+    cat >>"$file" || true >|"$file"
 fi
 
 case $event in Stop | SessionEnd | PreCompact) ;; *) exit 0 ;; esac
-if read -r worker 2>/dev/null <"$here/worker.pid"; then
-    kill -0 "$worker" 2>/dev/null && exit 0
+if read -r worker <"$here/worker.pid"; then
+    # A number outlives its process, and the next to bear it may be anyone's.
+    if [ -r "/proc/$worker/cmdline" ]; then
+        command=
+        read -r command <"/proc/$worker/cmdline"
+        case $command in *holdfast*) exit 0 ;; esac
+    else
+        kill -0 "$worker" && exit 0
+    fi
 fi
-{ read -r python && read -r flags; } 2>/dev/null <"$here/python" || exit 0
-# The worker of this home, whatever home the session's environment names.
+{ read -r python && read -r flags; } <"$here/python" || exit 0
+if [ ! -x "$python" ]; then
+    # Nobody will come for the words: from here on names must do, until a worker says otherwise.
+    true >|"$here/names-only"
+    exit 0
+fi
+# Away from the user's folder, and in a session of its own, so that neither the end of Claude Code
+# nor a closed terminal takes the worker along.
 HOLDFAST_HOME=$home
 export HOLDFAST_HOME
-# In its own session, so that neither Claude Code's end nor a closed terminal takes it along.
+cd /
 set -- "$python" $flags -m holdfast worker --nudged
 if [ -x /usr/bin/setsid ]; then
     /usr/bin/setsid "$@" </dev/null >/dev/null 2>&1 &
 else
+    trap '' HUP INT
     "$@" </dev/null >/dev/null 2>&1 &
 fi
 exit 0
