@@ -1,9 +1,9 @@
 """The server: answers what it can at once, and questions of memory from a thread behind it.
 
 It says who it is and what it offers before the engine is loaded. Questions are answered one
-after another, in the order in which they came; a ping is answered meanwhile. When its input
-ends it gives what was asked a moment to be answered, and ends; whatever runs beside it
-(`companions`) is stopped first.
+after another, in the order in which they came; a ping is answered meanwhile. Companions, such as
+the socket that hooks ask, are made once the engine is there. When its input ends it gives what
+was asked a moment to be answered, closes them, and ends.
 """
 
 from __future__ import annotations
@@ -38,22 +38,32 @@ Id = str | int | None
 class Companion(Protocol):
     """Something that runs beside the server for as long as it does."""
 
-    def start(self) -> None:
+    def start(self) -> object:
         """Begin, in a thread of its own."""
+        ...
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """End, and leave nothing behind."""
+        ...
+
+
+def no_companions() -> Sequence[Companion]:
+    """For a server that is alone."""
+    return ()
 
 
 class Server:
     """One client's server."""
 
     def __init__(
-        self, write: Callable[[str], object], companions: Sequence[Companion] = ()
+        self,
+        write: Callable[[str], object],
+        companions: Callable[[], Sequence[Companion]] = no_companions,
     ) -> None:
         self._write = write
         self._writing = threading.Lock()
-        self._companions = companions
+        self._make_companions = companions
+        self._companions: list[Companion] = []
         self._thread = ThreadPoolExecutor(1, "engine")
         self._answers: Any = None
         self._asked: dict[Id, Future[None]] = {}
@@ -65,17 +75,15 @@ class Server:
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer until the input ends."""
-        self._thread.submit(self._load)
-        for companion in self._companions:
-            companion.start()
+        ready = self._thread.submit(self._prepare)
         try:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
                     self._take(message)
-            wait(list(self._asked.values()), _LAST_ANSWERS_S)
+            wait([ready, *self._asked.values()], _LAST_ANSWERS_S)
         finally:
             for companion in self._companions:
-                companion.stop()
+                companion.close()
             self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _take(self, message: Message) -> None:
@@ -109,8 +117,14 @@ class Server:
         self._asked[message.id] = future
         future.add_done_callback(partial(self._close, message.id))
 
+    def _prepare(self) -> None:
+        """Load what takes long, while the client still talks to us."""
+        self._load()
+        for companion in self._make_companions():
+            self._companions.append(companion)
+            companion.start()
+
     def _load(self) -> None:
-        """The engine, while the client still talks to us."""
         self._answers = self._answers or import_module(_ENGINE).Answers()
 
     def _answer(self, id: Id, name: str, arguments: dict[str, str]) -> None:

@@ -7,9 +7,9 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.mcp.server import Server
+from holdfast.interfaces.mcp.server import Companion, Server
 
 HELP = """\
 Answer an agent's questions over standard input and output, as the Model Context Protocol
@@ -37,10 +37,15 @@ def run(arguments: argparse.Namespace) -> int:
         out.flush()
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        Server(write).serve(_lines())
+        Server(write, _companions).serve(_lines())
     sys.stderr.flush()
     # A search may still be under way in a thread; nobody waits for what it finds.
     os._exit(0)
+
+
+def _companions() -> Sequence[Companion]:
+    """What runs beside the server; called when the engine is loaded."""
+    return ()
 
 
 def _lines() -> Iterator[str]:
