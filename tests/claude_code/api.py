@@ -86,7 +86,8 @@ class Api:
     def reply(self, body: Json) -> Step:
         """What comes next in the play."""
         messages: list[Json] = body.get("messages") or []
-        last = "\n".join(texts(messages[-1].get("content"))) if messages else ""
+        asked = [message for message in messages if message.get("role") == "user"]
+        last = "\n".join(texts(asked[-1].get("content"))) if asked else ""
         if "<summary>" in last and "<analysis>" in last:
             return [Say(f"<analysis>\nfine\n</analysis>\n<summary>\n{SUMMARY}\n</summary>")]
         if not body.get("tools"):

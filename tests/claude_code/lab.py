@@ -161,7 +161,8 @@ class Lab:
 
     def hold_worker(self) -> None:
         """Keep a worker from starting, so that what hooks left stays to be looked at."""
-        began = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+        stat = Path("/proc/self/stat")
+        began = stat.read_text().rpartition(")")[2].split()[19] if stat.exists() else ""
         self.places.pid.write_text(f"{os.getpid()}\n{began}\n")
         self._lock = os.open(self.places.lock, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
