@@ -2,7 +2,7 @@
 
 It says who it is and what it offers before the engine is loaded. Questions are answered one
 after another, in the order in which they came; a ping is answered meanwhile. Companions, such as
-the socket that hooks ask, are made once the engine is there. When its input ends it gives what
+the socket that hooks ask, are started once the engine is there. When its input ends it gives what
 was asked a moment to be answered, closes them, and ends.
 """
 
@@ -36,11 +36,7 @@ Id = str | int | None
 
 
 class Companion(Protocol):
-    """Something that runs beside the server for as long as it does."""
-
-    def start(self) -> object:
-        """Begin, in a thread of its own."""
-        ...
+    """Something that runs in a thread beside the server, for as long as it does."""
 
     def close(self) -> None:
         """End, and leave nothing behind."""
@@ -120,9 +116,7 @@ class Server:
     def _prepare(self) -> None:
         """Load what takes long, while the client still talks to us."""
         self._load()
-        for companion in self._make_companions():
-            self._companions.append(companion)
-            companion.start()
+        self._companions.extend(self._make_companions())
 
     def _load(self) -> None:
         self._answers = self._answers or import_module(_ENGINE).Answers()

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _companions() -> Sequence[Companion]:
-    """What runs beside the server; called when the engine is loaded."""
+    """Start what runs beside the server; called when the engine is loaded."""
     return ()
 
 
