@@ -18,6 +18,7 @@ DECIDED = (
     "We decided to keep the retry limit of the uploader at three, because a fourth attempt "
     "locks the account at the storage provider."
 )
+ASKED = "How often may the uploader retry?"
 PLAYS = {
     "decide": ([Say(DECIDED)],),
     "next": ([Say("On it.")],),
@@ -68,16 +69,16 @@ def recall(lab: Lab, query: str) -> list[Json]:
 
 
 def test_the_next_session_begins_with_a_brief(lab: Lab) -> None:
-    lab.claude("How often may the uploader retry? PLAY:decide")
+    lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     lab.api.requests.clear()
     lab.claude("Let us go on. PLAY:next")
-    assert OWN_TAG in injected(lab, 0)
-    assert "retry limit of the uploader" in injected(lab, 0)
+    assert f"SessionStart hook additional context: <{OWN_TAG}" in injected(lab, 0)
+    assert ASKED in injected(lab, 0)
 
 
 def test_what_was_injected_is_not_remembered_as_if_it_had_been_said(lab: Lab) -> None:
-    lab.claude("How often may the uploader retry? PLAY:decide")
+    lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     lab.claude("Let us go on. PLAY:next")
     lab.wait_for_worker()
@@ -88,12 +89,12 @@ def test_what_was_injected_is_not_remembered_as_if_it_had_been_said(lab: Lab) ->
 
 
 def test_a_brief_arrives_again_after_clear_and_after_compaction(lab: Lab) -> None:
-    lab.claude("How often may the uploader retry? PLAY:decide")
+    lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     for command in ("/clear", "/compact"):
         lab.api.requests.clear()
         talk(lab, "Begin. PLAY:next", command, "And then? PLAY:more")
-        assert "retry limit of the uploader" in injected(lab, -1), command
+        assert ASKED in injected(lab, -1), command
 
 
 def test_a_first_prompt_in_words_of_a_symptom_brings_the_rule_that_was_settled(lab: Lab) -> None:
@@ -127,7 +128,7 @@ def test_a_killed_session_is_read_by_the_next_worker(lab: Lab) -> None:
 
 
 def test_no_process_is_left(lab: Lab) -> None:
-    lab.claude("How often may the uploader retry? PLAY:decide")
+    lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     mine = str(lab.places.home)
     lab.wait_until(lambda: not [p for p in psutil.process_iter() if belongs(p, mine)])
