@@ -122,6 +122,8 @@ def test_a_killed_session_is_read_by_the_next_worker(lab: Lab) -> None:
     lab.wait_until((lab.project / "hello.sh").exists)
     running.kill()
     running.communicate(timeout=10)
+    # One that the start of the session began may still be at it.
+    lab.wait_until(lambda: not lab.places.pid.exists())
     assert lab.holdfast("worker").status == 0
     told = status(lab)
     assert told["ledger"]["balanced"] and told["turns"] > 0
