@@ -49,12 +49,13 @@ if [ ! -e "$here/names-only" ]; then
 fi
 
 case $event in Stop | SessionEnd | PreCompact) ;; *) exit 0 ;; esac
-if read -r worker <"$here/worker.pid"; then
-    # A number outlives its process, and the next to bear it may be anyone's.
-    if [ -r "/proc/$worker/cmdline" ]; then
-        command=
-        read -r command <"/proc/$worker/cmdline"
-        case $command in *holdfast*) exit 0 ;; esac
+# A number alone may be another process by now; where the kernel tells, it must be as old as ours.
+if { read -r worker && read -r began; } <"$here/worker.pid"; then
+    if [ -n "$began" ] && [ -d /proc/self ]; then
+        if read -r alive <"/proc/$worker/stat"; then
+            set -- ${alive##*) }
+            [ "${20}" != "$began" ] || exit 0
+        fi
     else
         kill -0 "$worker" && exit 0
     fi
@@ -65,10 +66,11 @@ if [ ! -x "$python" ]; then
     true >|"$here/names-only"
     exit 0
 fi
-# Away from the user's folder, and in a session of its own, so that neither the end of Claude Code
-# nor a closed terminal takes the worker along.
+# The home is where this script lies, whatever the settings of the one who started us.
 HOLDFAST_HOME=$home
 export HOLDFAST_HOME
+# Away from the user's folder, and in a session of its own, so that neither the end of Claude Code
+# nor a closed terminal takes the worker along.
 cd /
 set -- "$python" $flags -m holdfast worker --nudged
 if [ -x /usr/bin/setsid ]; then
