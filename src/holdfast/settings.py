@@ -61,6 +61,8 @@ class Settings:
     embed_api_key: str = field(default="", repr=False)
     rerank_model: str = ""
     brief: Brief = field(default_factory=Brief)
+    # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
+    own_claude_dir: bool = False
 
     @property
     def database(self) -> Path:
@@ -96,6 +98,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         embed_api_key=env.get(api_key_env, "") if api_key_env else "",
         rerank_model=env.get("HOLDFAST_RERANKER") or rerank.text("model"),
         brief=_brief(file.table("brief")),
+        own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
     )
 
 

@@ -27,6 +27,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
+    "setup": Command("setup", "move into Claude Code: capture by itself, briefs unasked"),
     "ask": Command("ask", "answer a question from memory, with citations"),
     "recall": Command("recall", "find the records that speak of something"),
     "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
@@ -38,6 +39,8 @@ COMMANDS = {
     "status": Command("status", "what is remembered, and whether every line is accounted for"),
     "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
     "worker": Command("worker", "do what is to be done behind the scenes, now"),
+    "mcp": Command("mcp", "answer an agent's questions over its standard input"),
+    "uninstall": Command("uninstall", "move out of Claude Code again; the memory stays"),
     "eval": Command("evaluate", "measure how well recall finds what is asked for"),
 }
 
@@ -52,7 +55,8 @@ commands:
   holdfast COMMAND --help    what a command does, with examples
   holdfast --version         the version of this program
 
-First time here?  holdfast ingest --dry-run   shows what it would read of yours.
+First time here?  holdfast setup --dry-run    shows what it would change of yours,
+                  holdfast ingest --dry-run   what it would read.
 """
 
 

@@ -1,0 +1,175 @@
+"""A settings file of the host, changed with care or not at all.
+
+A file that is not a JSON object is refused before anything is touched. A change keeps byte
+order mark, line ends, mode and owner, follows a link to where the file really lies (people
+keep these files in repositories of their own), and is seen by others whole or not at all. A
+file that somebody else changed since it was looked at is not overwritten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import stat
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.errors import InputError
+from holdfast.hosts.claude_code.json_text import read
+
+_BOM = b"\xef\xbb\xbf"
+_LOCK_S = 3.0
+_STALE_S = 10.0
+_RETRY_S = 0.05
+
+
+class ConfigFile(NamedTuple):
+    """A file as it was found. `raw` is None where there was none."""
+
+    path: Path
+    raw: bytes | None
+
+    @property
+    def text(self) -> str:
+        """The document; an empty object where there is none."""
+        return self.decode(self.raw)
+
+    def decode(self, raw: bytes | None) -> str:
+        """The document that bytes hold."""
+        text = (raw or b"").removeprefix(_BOM).decode("utf-8")
+        return text if text.strip() else "{}\n"
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of a document, in the manner of this file."""
+        mark = _BOM if (self.raw or b"").startswith(_BOM) else b""
+        return mark + text.encode("utf-8")
+
+
+def load(path: Path) -> ConfigFile:
+    """Read a file; raises InputError where it is not a JSON object."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return ConfigFile(path, None)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}.",
+            "Check what it is and its permissions. Nothing was changed.",
+        ) from error
+    file = ConfigFile(path, raw)
+    try:
+        root = read(file.text)
+    except ValueError as error:
+        raise InputError(
+            f"{path} is not valid JSON: {error}.",
+            "Correct it (Claude Code cannot use it either), then run this again. "
+            "Nothing was changed.",
+        ) from error
+    if not isinstance(root.value, dict):
+        raise InputError(
+            f"{path} holds something other than a JSON object.",
+            "Correct it, then run this again. Nothing was changed.",
+        )
+    return file
+
+
+def diff(path: Path, before: bytes | None, after: bytes | None) -> str:
+    """What a change does, as programmers read it."""
+    lines = difflib.unified_diff(
+        _lines(before),
+        _lines(after),
+        str(path) if before is not None else os.devnull,
+        str(path) if after is not None else os.devnull,
+        n=2,
+        lineterm="",
+    )
+    return "\n".join(lines)
+
+
+def _lines(raw: bytes | None) -> list[str]:
+    return (raw or b"").decode("utf-8", "replace").splitlines()
+
+
+def save(file: ConfigFile, after: bytes | None, lock: bool = False) -> None:
+    """Put new bytes in the place of a file, or remove it where there are none. With `lock` the
+    host is kept from writing the same file meanwhile."""
+    target = Path(os.path.realpath(file.path))
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(target) if lock else contextlib.nullcontext():
+            if _bytes(target) != file.raw:
+                raise InputError(
+                    f"{file.path} was changed by another program just now.",
+                    "It was left as it is; run this again.",
+                )
+            if after is None:
+                target.unlink(missing_ok=True)
+            else:
+                replace_whole(target, after)
+    except OSError as error:
+        raise InputError(
+            f"{file.path} cannot be written: {error.strerror or error}.",
+            "Check the permissions of the file and its folder.",
+        ) from error
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def replace_whole(target: Path, content: bytes, mode: int | None = None) -> None:
+    """Write a file so that nobody ever sees half of it. Without a mode it keeps the one it has,
+    or is its owner's alone if it is new."""
+    there = target.stat() if target.exists() else None
+    if mode is None:
+        mode = stat.S_IMODE(there.st_mode) if there else 0o600
+    new = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if there and (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
+            with contextlib.suppress(PermissionError):
+                os.chown(new, there.st_uid, there.st_gid)
+        new.chmod(mode)
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _locked(target: Path) -> Generator[None]:
+    """Hold the lock that Claude Code takes on its own file: a folder beside it, which is stale
+    after ten seconds without a sign of life. Where it cannot be had we go on without: what was
+    read is compared once more anyway."""
+    lock = target.with_name(target.name + ".lock")
+    give_up = time.monotonic() + _LOCK_S
+    held = False
+    while not held and time.monotonic() < give_up:
+        try:
+            lock.mkdir()
+            held = True
+        except FileExistsError:
+            if _age(lock) > _STALE_S:
+                break
+            time.sleep(_RETRY_S)
+    try:
+        yield
+    finally:
+        if held:
+            lock.rmdir()
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

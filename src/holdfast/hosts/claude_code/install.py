@@ -1,0 +1,283 @@
+"""Moving into Claude Code, and out again without a trace.
+
+What is to be done is first worked out as a list of changes that can be shown; nothing is
+written until they are carried out. What hooks run is copied into the home, so that an upgrade
+of the package never pulls a script away under a running session. Claude Code's own memory is
+not looked at, let alone changed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from holdfast.capture.inbox import make_inbox
+from holdfast.capture.places import Places
+from holdfast.errors import InputError
+from holdfast.hosts.claude_code import config_file, entries
+from holdfast.hosts.claude_code.json_text import read
+from holdfast.hosts.claude_code.places import Scope, Where
+from holdfast.hosts.claude_code.record import Record
+
+_FLAGS = ("-I", "-E")
+_CHECK = "import holdfast; print(holdfast.__file__)"
+_CHECK_S = 60
+
+
+class Interpreter(NamedTuple):
+    """Which Python can run us from anywhere, and with which flags. `elsewhere` is another copy
+    of Holdfast that it would run instead of this one."""
+
+    path: str
+    flags: str
+    elsewhere: str = ""
+
+
+class Change(NamedTuple):
+    """What happens to one file; `after` is None where it goes."""
+
+    file: config_file.ConfigFile
+    after: bytes | None
+    lock: bool = False
+
+    @property
+    def diff(self) -> str:
+        """What it does, as programmers read it."""
+        return config_file.diff(self.file.path, self.file.raw, self.after)
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to be done, and what the user should know about it."""
+
+    changes: list[Change] = field(default_factory=list[Change])
+    folders: list[Path] = field(default_factory=list[Path])
+    notes: list[str] = field(default_factory=list[str])
+
+
+def find_interpreter(path: str = sys.executable) -> Interpreter:
+    """How to run us without the help of the environment we were started in."""
+    ours = os.path.realpath(Path(__file__).parents[2] / "__init__.py")
+    elsewhere: Interpreter | None = None
+    for flags in _FLAGS:
+        found = _imports(path, flags)
+        if found and os.path.realpath(found) == ours:
+            return Interpreter(path, flags)
+        if found:
+            elsewhere = elsewhere or Interpreter(path, flags, found)
+    if elsewhere is None:
+        raise InputError(
+            f"{path} finds Holdfast only with the environment of this shell.",
+            "Install it where hooks can find it, e.g. `pipx install holdfast`; then run setup.",
+        )
+    return elsewhere
+
+
+def _imports(path: str, flags: str) -> str:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    try:
+        done = subprocess.run(
+            [path, flags, "-c", _CHECK],
+            cwd="/",
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_CHECK_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def scripts() -> dict[str, bytes]:
+    """What hooks run, by name, as this version has it."""
+    folder = resources.files("holdfast.hosts.claude_code") / "scripts"
+    return {
+        item.name: item.read_bytes()
+        for item in folder.iterdir()
+        if item.is_file() and item.name.endswith((".sh", ".py"))
+    }
+
+
+def home_files(places: Places, python: Interpreter) -> dict[Path, bytes]:
+    """Every file that the home must hold before a hook can run."""
+    files = {places.hooks / name: content for name, content in scripts().items()}
+    files[places.interpreter] = os.fsencode(f"{python.path}\n{python.flags}\n")
+    return files
+
+
+def outdated(places: Places, python: Interpreter) -> list[Path]:
+    """The files of the home that lack, or are not as this version has them."""
+    return [
+        path
+        for path, content in home_files(places, python).items()
+        if not path.is_file() or path.read_bytes() != content
+    ]
+
+
+def prepare_home(places: Places, python: Interpreter) -> None:
+    """Lay out in the home what hooks need."""
+    try:
+        for folder in (places.home, places.hooks):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)
+        for path in outdated(places, python):
+            config_file.replace_whole(
+                path, home_files(places, python)[path], 0o700 if path.suffix == ".sh" else 0o600
+            )
+        make_inbox(places)
+    except OSError as error:
+        raise InputError(
+            f"Cannot write to {places.home}: {error.strerror or error}.",
+            "Check its permissions, or choose another home with HOLDFAST_HOME.",
+        ) from error
+
+
+def plan_install(
+    home: Path, where: Where, python: Interpreter, default_home: Path, with_plugin: bool = False
+) -> Plan:
+    """What setting up changes. With the plugin in their stead our own entries are taken out,
+    since two of them would tell everything twice."""
+    plan = Plan()
+    hooks, servers = config_file.load(where.hooks_file), config_file.load(where.servers_file)
+    if with_plugin:
+        _change(plan, hooks, entries.take_hooks(hooks.text, home))
+        if where.project in entries.servers_of(servers.text, home, default_home):
+            _change(plan, servers, entries.take_server(servers.text, where.project), lock=True)
+        return plan
+    _change(plan, hooks, entries.add_hooks(hooks.text, home))
+    server = entries.server_entry(python.path, python.flags, home, home == default_home)
+    _change(plan, servers, entries.add_server(servers.text, where.project, server), lock=True)
+    if entries.taken_name(servers.text, where.project):
+        plan.notes.append(
+            f"{where.servers_file} has a server called {entries.SERVER!r} that is not ours; it "
+            "was left alone, so Claude cannot ask this memory."
+        )
+    for other in entries.other_homes(hooks.text, home):
+        plan.notes.append(f"Hooks of another Holdfast, at {other}, stay there as well.")
+    return plan
+
+
+def _change(plan: Plan, file: config_file.ConfigFile, text: str, lock: bool = False) -> None:
+    if text != file.text:
+        plan.changes.append(Change(file, file.encode(text), lock))
+
+
+def carry_out(home: Path, changes: Sequence[Change], default_home: Path) -> None:
+    """Make changes, each after its file was put away."""
+    record = Record(home)
+    for change in changes:
+        path, raw = change.file.path, change.file.raw
+        if record.is_untouched(path, raw):
+            record.note(path, change.after)
+        else:
+            record.remember(path, _without_us(home, change.file, default_home), change.after)
+        config_file.save(change.file, change.after, change.lock)
+
+
+def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) -> bytes | None:
+    """A file as it is without our entries."""
+    if file.raw is None:
+        return None
+    text = entries.take_hooks(file.text, home)
+    for project in entries.servers_of(text, home, default_home):
+        text = entries.take_server(text, project)
+    return file.raw if text == file.text else file.encode(text)
+
+
+def plan_uninstall(home: Path, wheres: Sequence[Where], everything: bool, default: Path) -> Plan:
+    """What moving out changes: in the files of the given scopes, and with `everything` in every
+    file that we ever changed."""
+    plan = Plan()
+    record = Record(home)
+    hooks_files = {where.hooks_file for where in wheres}
+    servers = {(where.servers_file, where.project) for where in wheres}
+    paths = [*hooks_files, *dict.fromkeys(path for path, _ in servers)]
+    if everything:
+        paths = list(dict.fromkeys([*paths, *map(Path, record.files)]))
+    for path in paths:
+        file = config_file.load(path)
+        if file.raw is None:
+            continue
+        text = file.text
+        if everything or path in hooks_files:
+            text = entries.take_hooks(text, home)
+        for project in entries.servers_of(text, home, default):
+            if everything or (path, project) in servers:
+                text = entries.take_server(text, project)
+        after = _restored(record, file, text)
+        if after != file.raw:
+            plan.changes.append(Change(file, after, lock=path.name in _LOCKED))
+    return plan
+
+
+_LOCKED = (".claude.json", ".config.json")
+
+
+def _restored(record: Record, file: config_file.ConfigFile, text: str) -> bytes | None:
+    """The bytes for a file whose document is to become `text`: those it had before us, if that
+    is the same document and nobody touched the file since."""
+    path = file.path
+    if record.is_untouched(path, file.raw):
+        before = record.before(path)
+        if _same(file.decode(before), text):
+            return before
+    if text == file.text:
+        return file.raw
+    if record.made(path) and _same(text, "{}"):
+        return None
+    return file.encode(text)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two documents say the same; what is empty says nothing."""
+    return _said(read(one).value) == _said(read(other).value)
+
+
+def _said(value: Any) -> Any:
+    if isinstance(value, dict):
+        told = {key: _said(inner) for key, inner in cast(dict[str, Any], value).items()}
+        return {key: inner for key, inner in told.items() if inner not in ({}, [])}
+    if isinstance(value, list):
+        return [_said(inner) for inner in cast(list[Any], value)]
+    return value
+
+
+def undo(home: Path, changes: Sequence[Change], default: Path) -> None:
+    """Carry out what `plan_uninstall` worked out."""
+    record = Record(home)
+    for change in changes:
+        path = change.file.path
+        config_file.save(change.file, change.after, change.lock)
+        left = change.file.decode(change.after)
+        ours = entries.hooks_of(left, home) or entries.servers_of(left, home, default)
+        if ours and str(path) in record.files:
+            record.note(path, change.after)
+        else:
+            record.forget(path, restored=change.after == record.before(path))
+    for change in changes:
+        _remove_if_empty(change.file.path.parent, change.after)
+
+
+def _remove_if_empty(folder: Path, after: bytes | None) -> None:
+    """A project's folder of settings that held nothing but the file we made goes with it."""
+    if after is None and folder.name == ".claude" and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def is_set_up(home: Path, wheres: Sequence[Where], default: Path) -> list[Scope]:
+    """For which scopes there are entries of ours."""
+    found: list[Scope] = []
+    for where in wheres:
+        hooks = config_file.load(where.hooks_file)
+        servers = config_file.load(where.servers_file)
+        ours = where.project in entries.servers_of(servers.text, home, default)
+        if entries.hooks_of(hooks.text, home) or ours:
+            found.append(where.scope)
+    return found

@@ -1,0 +1,167 @@
+"""A JSON document edited as text: what is not ours keeps its every byte.
+
+Settings files are written by people. Reading one and writing it anew would lay out their
+lists afresh and bury our lines in the diff, so values are put in and taken out where they
+stand, in the layout of their neighbours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple, cast
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SCALARS = json.JSONDecoder()
+_INDENT = re.compile(r"\n([ \t]+)\S")
+_DEFAULT_INDENT = "  "
+
+Step = str | int
+
+
+class Node(NamedTuple):
+    """A value and where it stands. `parts` are the members or items of a container; a member's
+    `start` is that of its key."""
+
+    value: Any
+    start: int
+    end: int
+    parts: tuple[Part, ...] = ()
+
+
+class Part(NamedTuple):
+    """A member or an item."""
+
+    name: Step
+    start: int
+    node: Node
+
+
+def read(text: str) -> Node:
+    """The document with the place of each of its values. Raises ValueError where it is not
+    JSON, or nested beyond reason."""
+    try:
+        json.loads(text)
+        return _value(text, _skip(text, 0))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _value(text: str, at: int) -> Node:
+    if text[at] in "{[":
+        return _container(text, at)
+    value, end = _SCALARS.raw_decode(text, at)
+    return Node(value, at, end)
+
+
+def _container(text: str, start: int) -> Node:
+    keyed = text[start] == "{"
+    parts: list[Part] = []
+    at = _skip(text, start + 1)
+    while text[at] not in "}]":
+        name: Step = len(parts)
+        begins = at
+        if keyed:
+            name, end = _SCALARS.raw_decode(text, at)
+            at = _skip(text, _skip(text, end) + 1)
+        node = _value(text, at)
+        parts.append(Part(name, begins, node))
+        at = _skip(text, node.end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    values: Any = {part.name: part.node.value for part in parts}
+    return Node(values if keyed else list(values.values()), start, at + 1, tuple(parts))
+
+
+def find(node: Node, path: tuple[Step, ...]) -> Node | None:
+    """The value at a path; of keys that are there twice the last, as every parser has it."""
+    for step in path:
+        named = [part.node for part in node.parts if part.name == step]
+        if not named:
+            return None
+        node = named[-1]
+    return node
+
+
+def put(text: str, path: tuple[Step, ...], value: Any) -> str:
+    """The text with a value at a path of keys; objects on the way are made where they lack. The
+    last step -1 adds an item to the end of a list."""
+    root = read(text)
+    for depth in range(len(path) - 1, -1, -1):
+        holder = find(root, path[:depth])
+        if holder is None:
+            value = [value] if path[depth] == -1 else {path[depth]: value}
+            continue
+        there = find(root, path[: depth + 1])
+        if there is not None:
+            return text[: there.start] + _dump(text, there.start, value) + text[there.end :]
+        return _append(text, holder, path[depth], value)
+    return _dump(text, 0, value)
+
+
+def _append(text: str, holder: Node, name: Step, value: Any) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if holder.parts:
+        last = holder.parts[-1]
+        lead = text[: last.start].rpartition("\n")[2]
+        if lead.strip() or "\n" not in text[holder.start : last.start]:
+            gap = ", "
+            said = _member(name, json.dumps(value, ensure_ascii=False))
+        else:
+            gap = f",{newline}{lead}"
+            said = _member(name, _lay_out(text, value, lead, newline))
+        return text[: last.node.end] + gap + said + text[last.node.end :]
+    if "\n" not in text.strip() and len(text.strip()) > 2:
+        said = _member(name, json.dumps(value, ensure_ascii=False))
+        return text[: holder.start + 1] + said + text[holder.end - 1 :]
+    base = _indent_at(text, holder.start)
+    lead = base + unit(text)
+    said = _member(name, _lay_out(text, value, lead, newline))
+    inner = f"{newline}{lead}{said}{newline}{base}"
+    return text[: holder.start + 1] + inner + text[holder.end - 1 :]
+
+
+def _member(name: Step, said: str) -> str:
+    return f"{json.dumps(name, ensure_ascii=False)}: {said}" if isinstance(name, str) else said
+
+
+def _dump(text: str, at: int, value: Any) -> str:
+    """A value to stand at a place that already has one."""
+    if "\n" not in text.strip():
+        return json.dumps(value, ensure_ascii=False)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return _lay_out(text, value, _indent_at(text, at), newline)
+
+
+def _lay_out(text: str, value: Any, lead: str, newline: str) -> str:
+    laid = json.dumps(value, ensure_ascii=False, indent=unit(text))
+    return laid.replace("\n", newline + lead)
+
+
+def _indent_at(text: str, at: int) -> str:
+    line = text[:at].rpartition("\n")[2]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def unit(text: str) -> str:
+    """One step of indentation, as the document has it."""
+    found = _INDENT.search(text)
+    return found.group(1) if found else _DEFAULT_INDENT
+
+
+def take(text: str, path: tuple[Step, ...]) -> str:
+    """The text without the value at a path."""
+    root = read(text)
+    holder = cast(Node, find(root, path[:-1]))
+    number = max(n for n, part in enumerate(holder.parts) if part.name == path[-1])
+    part = holder.parts[number]
+    if len(holder.parts) == 1:
+        return text[: holder.start + 1] + text[holder.end - 1 :]
+    if number:
+        return text[: holder.parts[number - 1].node.end] + text[part.node.end :]
+    return text[: part.start] + text[holder.parts[1].start :]

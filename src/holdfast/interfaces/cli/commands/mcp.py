@@ -1,0 +1,62 @@
+"""`holdfast mcp`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from holdfast.interfaces.mcp.server import Companion, Server
+from holdfast.settings import load_settings
+
+HELP = """\
+Answer an agent's questions over standard input and output, as the Model Context Protocol
+has it. `holdfast setup` makes Claude Code start it; any other client can be told to run
+it in the folder of a project. It ends when its input does."""
+
+EXAMPLES = """\
+  holdfast mcp
+  claude mcp add memory -- holdfast mcp"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    # Whatever else prints must not come between the messages.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGTERM, _stop)
+
+    def write(line: str) -> None:
+        out.write(line)
+        out.flush()
+
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        Server(write, _companions).serve(_lines())
+    sys.stderr.flush()
+    # A search may still be under way in a thread; nobody waits for what it finds.
+    os._exit(0)
+
+
+def _companions() -> Sequence[Companion]:
+    """Start what runs beside the server, when the engine is loaded: hooks ask it for briefs."""
+    briefing: Any = import_module("holdfast.app.briefing")
+    asking = briefing.serve_briefs(load_settings())
+    return () if asking is None else (asking,)
+
+
+def _lines() -> Iterator[str]:
+    with open(0, encoding="utf-8", errors="replace", newline="\n", closefd=False) as stream:
+        yield from stream
+
+
+def _stop(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
