@@ -154,7 +154,7 @@ def know(home: Home, alias: str) -> None:
 
 def test_an_unknown_project_is_greeted_once_and_then_left_alone(home: Home) -> None:
     first = home.run("start", started(cwd="/elsewhere/new"))
-    assert "Holdfast will remember" in json.loads(first.stdout)["systemMessage"]
+    assert "Holdfast remembers" in json.loads(first.stdout)["systemMessage"]
     assert home.run("start", started(cwd="/elsewhere/new")).stdout == b""
     assert home.run("start", started(cwd="/elsewhere/other")).stdout == b""
 

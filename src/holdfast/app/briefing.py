@@ -46,7 +46,7 @@ class Briefing(Reading):
         meaning = None if quickly else self.warm()
         if meaning is None:
             return goal_brief(self._store, id, prompt)
-        return goal_brief(self._store, id, prompt, by_meaning(self._store, id, self._now, meaning))
+        return goal_brief(self._store, id, prompt, by_meaning(self._store, id, meaning))
 
     def warm(self) -> Meaning | None:
         """Load the model, if there is one and anything is embedded."""

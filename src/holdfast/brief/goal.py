@@ -21,7 +21,7 @@ from holdfast.brief.rulings import ENOUGH
 from holdfast.language import names
 from holdfast.model.query import Filter, Layer, Passage
 from holdfast.recall.expansion import Expansion, expand
-from holdfast.recall.terms import read_terms
+from holdfast.recall.terms import Terms, read_terms
 from holdfast.store.protocol import Reader
 
 MOST_CHARACTERS = 2_500
@@ -44,11 +44,11 @@ _NAMED = 0.25
 _JOINT = 0.85
 # Files that every project has: to name one is not to name a matter.
 _EVERYWHERE = ("readme.md", "agents.md", "claude.md", "skill.md", "package.json", ".gitignore")
-_SUMMING_UP = (Layer.OBSERVATIONS, Layer.TEAM)
+SUMMING_UP = (Layer.OBSERVATIONS, Layer.TEAM)
 
 
-# Passages for a goal, the best first, each with the cosine of its meaning, 0 if that is unknown.
-Recall = Callable[[str], Sequence[tuple[Passage, float]]]
+# Passages for a goal and its terms, each with the cosine of its meaning, 0 if that is unknown.
+Recall = Callable[[str, Terms], Sequence[tuple[Passage, float]]]
 
 
 @dataclass(slots=True)
@@ -70,37 +70,35 @@ class _Found:
         return (words + 2 * self.cosine) / 3 if self.cosine else words
 
 
-def by_words(reader: Reader, bank: str, goal: str) -> list[tuple[Passage, float]]:
+def by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passage, float]]:
     """What full text finds; what sums up is asked for by itself too, lest turns crowd it out.
     How near a find is gets measured here, so the engine's own order is not waited for."""
-    terms = read_terms(goal)
     wanted = (*terms.all, *expand(terms.words, Expansion.FULL))
     matches = reader.search(bank, wanted, (), _RANKED)
-    matches += reader.search(bank, wanted, _SUMMING_UP, _RANKED // 2)
+    matches += reader.search(bank, wanted, SUMMING_UP, _RANKED // 2)
     return [(passage, 0.0) for passage in dict.fromkeys(match.passage for match in matches)]
 
 
 class _Search:
     """One prompt put to one bank."""
 
-    def __init__(
-        self, reader: Reader, bank: str, goal: str, ranked: Sequence[tuple[Passage, float]]
-    ) -> None:
+    def __init__(self, reader: Reader, bank: str, goal: str, recalled: Recall | None) -> None:
         self._reader = reader
         self._bank = bank
         self._nearness = Nearness(reader, bank, read_terms(goal))
         self._found: dict[str, _Found] = {}
         self._goal = goal
-        self._ranked = ranked
+        sought = self._nearness.sought
+        self._met = recalled(goal, sought) if recalled else by_words(reader, bank, sought)
         found: dict[str, set[int]] = {}
-        for passage, _ in self._ranked:
+        for passage, _ in self._met:
             if passage.kind == "turn":
                 found.setdefault(passage.session, set()).add(passage.seq)
         self.matters = Matters(reader, bank, found)
 
     def run(self) -> list[_Found]:
         """The matters that settle something, the nearest first."""
-        for passage, cosine in self._ranked:
+        for passage, cosine in self._met:
             matter = self.matters.of_passage(passage)
             if matter is not None:
                 found = self._meet(matter)
@@ -172,8 +170,7 @@ def goal_brief(reader: Reader, bank: str, prompt: str, recalled: Recall | None =
     goal = goal_of(prompt)
     if not goal or not reader.size(bank, 1):
         return NOTHING
-    ranked = recalled(goal) if recalled is not None else by_words(reader, bank, goal)
-    search = _Search(reader, bank, goal, ranked)
+    search = _Search(reader, bank, goal, recalled)
     items = _choose(search.run(), search.matters)
     return _render(items) if items else NOTHING
 

@@ -24,6 +24,7 @@ _DULL = 0.25
 _OTHER_WORD = 0.7
 _READ = 8000
 _MANY = 120
+_COMMON = 0.2
 
 
 class Shared(NamedTuple):
@@ -43,12 +44,17 @@ class Nearness:
         self._roots: dict[str, frozenset[str]] = {}
         self._weight: dict[str, float] = {}
         self._others: dict[str, frozenset[str]] = {}
+        sought: list[str] = []
         for word, count in zip(terms.words, counts, strict=True):
             root = stem(word)
+            if count <= _COMMON * size and not is_dull(root):
+                sought.append(word)
             weight = math.log(1 + size / (0.5 + count)) * (1.0 if count else _UNKNOWN)
             self._weight[root] = weight * (_DULL if is_dull(root) else 1.0)
             others = expand([word], Expansion.FULL)
             self._others[root] = frozenset(stem(o) for other in others for o in words(other))
+        # What every other passage holds finds nothing, and costs the most to look for.
+        self.sought = Terms(tuple(sought) or terms.words, terms.phrases)
         self._total = sum(self._weight.values()) or 1.0
         self._telling = {root for root in self._weight if not is_dull(root)}
 

@@ -30,10 +30,7 @@ LONGEST_PAYLOAD = 8_000_000
 ASK_S = 0.8
 THINK_S = 2
 STALE_S = 86_400
-WELCOME = (
-    "Holdfast will remember what is done here. It tells the next session where this one left off; "
-    "`holdfast status` shows what it keeps."
-)
+WELCOME = "Holdfast remembers what is done here, for later sessions; see `holdfast status`."
 
 
 class Place:
@@ -232,12 +229,13 @@ def nudge(place: Place) -> None:
 def works(path: str) -> bool:
     """Whether a worker runs. A number outlives its process, and the next may be anyone's."""
     try:
-        number = int(first_line(path))
-        os.kill(number, 0)
-        with open(f"/proc/{number}/cmdline", "rb") as file:
-            return b"holdfast" in file.read()
-    except FileNotFoundError:
-        return os.path.exists(path) and not os.path.isdir("/proc/self")
+        with open(path) as file:
+            number, *began = file.read().split()
+        os.kill(int(number), 0)
+        if not os.path.isdir("/proc/self"):
+            return True
+        with open(f"/proc/{number}/stat") as file:
+            return began == file.read().rpartition(") ")[2].split()[19:20]
     except (OSError, ValueError):
         return False
 
