@@ -5,6 +5,10 @@ HoldfastError
 │   ├── NotFoundError      a record, bank or file that is not there
 │   └── SettingsError      the settings file or an environment variable
 ├── ModelError             a model cannot be opened, is not the one expected, or does not answer
+│   ├── ModelBusyError     the service wants to be asked later: a limit or a quota is reached
+│   ├── ModelRefusedError  the service will not do this, however often it is asked
+│   ├── ModelAnswerError   what a model answered cannot be used
+│   └── SpendError         a cap of the settings is reached, or the service rests
 └── StoreError             the memory itself cannot be read or written
     ├── StoreBusyError     another process holds it too long
     ├── StoreFullError     no room on the disk
@@ -37,7 +41,38 @@ class SettingsError(InputError):
 
 
 class ModelError(HoldfastError):
-    """A model cannot be opened, is not the one expected, or does not answer."""
+    """A model cannot be opened, is not the one expected, or does not answer. `may_cost` tells
+    that the call may have been paid for all the same."""
+
+    def __init__(self, message: str, remedy: str = "", may_cost: bool = False) -> None:
+        super().__init__(message, remedy)
+        self.may_cost = may_cost
+
+
+class ModelBusyError(ModelError):
+    """The service wants to be asked later; in `retry_after_s`, if it says so."""
+
+    def __init__(self, message: str, remedy: str = "", retry_after_s: float | None = None) -> None:
+        super().__init__(message, remedy)
+        self.retry_after_s = retry_after_s
+
+
+class ModelRefusedError(ModelError):
+    """The service will not do this, however often it is asked: it knows neither the model nor
+    the key, or finds fault with the question."""
+
+
+class ModelAnswerError(ModelError):
+    """What a model answered cannot be used."""
+
+
+class SpendError(ModelError):
+    """A cap of the settings is reached, or the service rests. `session` tells that other sessions
+    may go on."""
+
+    def __init__(self, message: str, remedy: str = "", session: bool = False) -> None:
+        super().__init__(message, remedy)
+        self.session = session
 
 
 class StoreError(HoldfastError):

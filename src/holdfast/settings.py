@@ -19,13 +19,19 @@ from holdfast.errors import SettingsError
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
-    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief"),
+    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
     "rerank": ("model",),
     "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents"),
-}
+    "models": (
+        "use", "summaries", "extraction", "reflection", "agent", "endpoint", "api_key_env",
+        "tool_uses", "days", "input_tokens", "timeout_s", "day_tokens", "day_usd",
+        "session_tokens", "session_usd", "prices",
+    ),
+}  # fmt: skip
+SERVICES = (NO_MODEL, "auto", "claude", "anthropic", "openai")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,42 @@ class Brief:
     tokens: int = 2000
     exchanges: int = 12
     subagents: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """What model services may take at most, in a day and for one session: tokens that go in and
+    come out, and money. 0 means nothing at all."""
+
+    day_tokens: int = 500_000
+    day_usd: float = 1.0
+    session_tokens: int = 100_000
+    session_usd: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Which model service may be asked, if any, and for what; "" is the service's usual model.
+    Sessions are summed up every `tool_uses` uses of a tool and when they end, as far as they
+    went on in the last `days`. `prices` are dollars a million tokens, in and out."""
+
+    use: str = NO_MODEL
+    summaries: str = ""
+    extraction: str = ""
+    reflection: str = ""
+    agent: str = ""
+    endpoint: str = ""
+    api_key_env: str = ""
+    # The key that `api_key_env` names, and those that lie where each service looks for its own.
+    api_key: str = field(default="", repr=False)
+    anthropic_key: str = field(default="", repr=False)
+    openai_key: str = field(default="", repr=False)
+    tool_uses: int = 5
+    days: int = 7
+    input_tokens: int = 8000
+    timeout_s: int = 120
+    caps: Caps = field(default_factory=Caps)
+    prices: tuple[tuple[str, tuple[float, float]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +103,7 @@ class Settings:
     embed_api_key: str = field(default="", repr=False)
     rerank_model: str = ""
     brief: Brief = field(default_factory=Brief)
+    models: Models = field(default_factory=Models)
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
 
@@ -98,6 +141,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         embed_api_key=env.get(api_key_env, "") if api_key_env else "",
         rerank_model=env.get("HOLDFAST_RERANKER") or rerank.text("model"),
         brief=_brief(file.table("brief")),
+        models=_models(file.table("models"), env),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
     )
 
@@ -111,6 +155,40 @@ def _brief(table: _Table) -> Brief:
         tokens=table.number("tokens", usual.tokens),
         exchanges=table.number("exchanges", usual.exchanges),
         subagents=table.flag("subagents", usual.subagents),
+    )
+
+
+def _models(table: _Table, env: Mapping[str, str]) -> Models:
+    usual = Models()
+    use = env.get("HOLDFAST_MODELS") or table.text("use") or usual.use
+    if use not in SERVICES:
+        raise SettingsError(
+            f"models.use is {use!r}, which is no service.", f"Known: {', '.join(SERVICES)}."
+        )
+    caps = Caps(
+        day_tokens=table.number("day_tokens", usual.caps.day_tokens),
+        day_usd=table.amount("day_usd", usual.caps.day_usd),
+        session_tokens=table.number("session_tokens", usual.caps.session_tokens),
+        session_usd=table.amount("session_usd", usual.caps.session_usd),
+    )
+    key_env = table.text("api_key_env")
+    return Models(
+        use=use,
+        summaries=table.text("summaries"),
+        extraction=table.text("extraction"),
+        reflection=table.text("reflection"),
+        agent=table.text("agent"),
+        endpoint=table.text("endpoint"),
+        api_key_env=key_env,
+        api_key=env.get(key_env, "") if key_env else "",
+        anthropic_key=env.get("ANTHROPIC_API_KEY", ""),
+        openai_key=env.get("OPENAI_API_KEY", ""),
+        tool_uses=table.number("tool_uses", usual.tool_uses),
+        days=table.number("days", usual.days),
+        input_tokens=max(1000, table.number("input_tokens", usual.input_tokens)),
+        timeout_s=max(1, table.number("timeout_s", usual.timeout_s)),
+        caps=caps,
+        prices=table.prices("prices"),
     )
 
 
@@ -188,6 +266,23 @@ class _Table:
             raise self._wrong(key, "a whole number, zero or more")
         return value
 
+    def amount(self, key: str, usual: float) -> float:
+        value: object = self._values.get(key, usual)
+        if not _is_amount(value):
+            raise self._wrong(key, "a number, zero or more")
+        return float(cast(float, value))
+
+    def prices(self, key: str) -> tuple[tuple[str, tuple[float, float]], ...]:
+        value: object = self._values.get(key, {})
+        items = cast(dict[str, object], value) if isinstance(value, dict) else {"": None}
+        found: list[tuple[str, tuple[float, float]]] = []
+        for name, item in items.items():
+            pair = cast(list[object], item) if isinstance(item, list) else []
+            if len(pair) != 2 or not all(map(_is_amount, pair)):
+                raise self._wrong(key, "a table of models, each with two prices: [in, out]")
+            found.append((name, (float(cast(float, pair[0])), float(cast(float, pair[1])))))
+        return tuple(found)
+
     def texts(self, key: str) -> tuple[str, ...]:
         value: object = self._values.get(key, [])
         items = cast(list[object], value) if isinstance(value, list) else [None]
@@ -201,3 +296,7 @@ class _Table:
         if not all(isinstance(item, str) for item in items.values()):
             raise self._wrong(key, "a table of strings")
         return tuple((name, str(item)) for name, item in items.items())
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12

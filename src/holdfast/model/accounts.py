@@ -4,20 +4,87 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
+
+
+class CallOutcome(StrEnum):
+    """How a call ended. What is `open` is under way, or its process died: what it may have cost
+    stays counted."""
+
+    OPEN = "open"
+    DONE = "done"
+    BUSY = "busy"
+    REFUSED = "refused"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a model service, for the cost ledger."""
+    """One call of a model service, for the cost ledger. While it is open, tokens and money are
+    the most that it may take. `usd` is None where nobody knows the price; `attempt` tells a
+    repetition from a first call."""
 
+    bank: str
     id: str
     time: str
+    session: str
     operation: str
+    service: str
     model: str
-    tokens_in: int
-    tokens_out: int
-    usd: float
-    ms: int
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    usd: float | None = None
+    ms: int = 0
+    attempt: int = 1
+    outcome: CallOutcome = CallOutcome.OPEN
+    problem: str = ""
+
+
+class Spent(NamedTuple):
+    """What calls took together; `unpriced` of them have no known price and add no money."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    usd: float = 0.0
+    unpriced: int = 0
+    failed: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All that a cap counts."""
+        return self.tokens_in + self.tokens_out
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A model service that is left alone until a time, because of a `problem` met so often."""
+
+    service: str
+    until: str
+    attempts: int
+    problem: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a model made of a record: paid for once, kept for good, found again by the `hash` of
+    what it was made of. `content` is JSON that was checked; a `problem` says why there is none.
+    `last_seq` is how far the record reached."""
+
+    bank: str
+    hash: str
+    version: int
+    kind: str
+    record: str
+    last_seq: int
+    model: str
+    time: str
+    content: str = ""
+    problem: str = ""
 
 
 class InjectionKind(StrEnum):

@@ -129,6 +129,8 @@ class Exchange:
     files_modified: tuple[str, ...] = ()
     branch: str = ""
     status: Status = Status.OBSERVED
+    # The model whose words these are; "" where rules made them.
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +151,4 @@ class Digest:
     next_steps: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     exchanges: int = 0
+    author: str = ""

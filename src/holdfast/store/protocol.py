@@ -4,8 +4,9 @@
 Every write happens inside `transaction()`: it is there whole or not at all, and another
 process may hold the store for a while, but never for good.
 
-Canonical rows (bank, source, ledger, session, turn, commit, curation, injection) are written
-once and survive. Derived rows (exchange, digest, passage) can be dropped and made again from them.
+Canonical rows (bank, source, ledger, session, turn, commit, curation, injection, call, summary)
+are written once and survive. Derived rows (exchange, digest, passage) can be dropped and made
+again from them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
+from holdfast.store.calls import Calls, Summaries
 from holdfast.store.notes import Checked, Notes
 
 Record = Turn | Exchange | Digest | Session | Commit
@@ -275,7 +277,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Protocol):
+class Writer(Reader, Summaries, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -373,7 +375,7 @@ class Writer(Reader, Protocol):
         ...
 
 
-class Store(Writer, Notes, Checked, Protocol):
+class Store(Writer, Notes, Calls, Checked, Protocol):
     """A store that can be closed."""
 
     def another(self) -> Store | None:

@@ -40,11 +40,11 @@ TURN = (
 )
 EXCHANGE = (
     "bank, id, session, first_seq, last_seq, started, ended, type, title, summary, details, "
-    "outcome, trust, facts, keywords, files_read, files_modified, branch, status"
+    "outcome, trust, facts, keywords, files_read, files_modified, branch, status, author"
 )
 DIGEST = (
     "bank, id, session, started, ended, request, outcome, trust, investigated, learned, "
-    "completed, next_steps, topics, exchanges"
+    "completed, next_steps, topics, exchanges, author"
 )
 COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
@@ -148,6 +148,7 @@ def exchange_row(exchange: Exchange) -> Row:
         x.bank, x.id, x.session, x.first_seq, x.last_seq, x.started, x.ended, x.type.value,
         x.title, x.summary, x.details, x.outcome.value, x.trust.value, _list(x.facts),
         _list(x.keywords), _list(x.files_read), _list(x.files_modified), x.branch, x.status.value,
+        x.author,
     )  # fmt: skip
 
 
@@ -166,7 +167,7 @@ def digest_row(digest: Digest) -> Row:
     return (
         d.bank, d.id, d.session, d.started, d.ended, d.request, d.outcome.value, d.trust.value,
         _list(d.investigated), _list(d.learned), _list(d.completed), _list(d.next_steps),
-        _list(d.topics), d.exchanges,
+        _list(d.topics), d.exchanges, d.author,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange, Store
 from holdfast.store.sqlite import labels, rows
+from holdfast.store.sqlite.calls import CallWays
 from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.connection import (
     BUSY_S,
@@ -35,7 +36,7 @@ _VARIABLES = 500
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
+class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, CheckWays):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -187,6 +188,7 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
                 old,
                 turn,
             )
+        self._move_summaries(session, old, bank)
         for table in ("exchange", "digest", "passage", "stale"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
@@ -195,6 +197,15 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
         else:
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", old, session)
         self._mark_stale([(bank, session, 0)])
+
+    def _move_summaries(self, session: str, old: str, bank: str) -> None:
+        """What was paid for goes with what it was made of."""
+        own = "SELECT id FROM {} WHERE bank = ? AND session = ?"
+        self._run(
+            "UPDATE OR IGNORE summary SET bank = ? WHERE bank = ? AND record IN "
+            f"({own.format('exchange')} UNION {own.format('digest')})",
+            *(bank, old, old, session, old, session),
+        )
 
     def restart_source(self, id: int) -> None:
         for table in ("ledger", "failure", "redaction"):

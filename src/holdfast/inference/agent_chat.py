@@ -1,0 +1,135 @@
+"""The user's Claude subscription as a model service, through the Claude Agent SDK (extra `claude`).
+
+It runs Claude Code with nothing of the user's: no settings, so no hooks, plugins or rules; no
+tools, no servers, no session left on disk, an empty folder to stand in. A variable in its
+environment tells hooks, should any run after all, that this is us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import tempfile
+from time import time
+from typing import Any
+
+from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
+from holdfast.inference.chat import MOST_BYTES, Question, Reply, Usage
+
+# Hooks that see this do nothing.
+GUARD = "HOLDFAST_OFF"
+_SDK = "claude_agent_sdk"
+# The answer is given by calling a tool; a call of another form may be mended once.
+_TURNS = 3
+_BUSY = frozenset({429, 503, 529})
+_SAID = 300
+
+
+class AgentChat:
+    """A `Chat` behind Claude Code; no model means the one that it usually asks."""
+
+    service = "claude"
+
+    def __init__(self, model: str = "", timeout_s: float = 120.0) -> None:
+        self.model = model
+        self._timeout_s = timeout_s
+        self._sdk: Any = importlib.import_module(_SDK)
+
+    def ask(self, question: Question) -> Reply:
+        with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+            try:
+                return asyncio.run(self._ask(question, folder))
+            except TimeoutError as error:
+                raise ModelError(
+                    f"Claude Code did not answer in {self._timeout_s:g} seconds.",
+                    "Raise models.timeout_s if it is slow.",
+                    may_cost=True,
+                ) from error
+            except self._sdk.CLINotFoundError as error:
+                raise ModelRefusedError(f"Claude Code is not here: {error}.", "") from error
+            except self._sdk.ClaudeSDKError as error:
+                said = " ".join(str(error).split())[:_SAID]
+                raise ModelError(f"Claude Code failed: {said}.", may_cost=True) from error
+
+    async def _ask(self, question: Question, folder: str) -> Reply:
+        heard = _Heard(self.model)
+        options = self._sdk.ClaudeAgentOptions(
+            model=self.model or None,
+            system_prompt=question.system,
+            tools=[],
+            mcp_servers={},
+            strict_mcp_config=True,
+            setting_sources=[],
+            permission_mode="dontAsk",
+            max_turns=_TURNS,
+            cwd=folder,
+            max_buffer_size=MOST_BYTES,
+            output_format={"type": "json_schema", "schema": dict(question.schema)},
+            verbatim_prompts=True,
+            extra_args={"no-session-persistence": None},
+            env={
+                GUARD: "1",
+                "CLAUDE_CODE_MAX_RETRIES": "0",
+                "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(question.tokens),
+            },
+        )
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                async for message in self._sdk.query(prompt=question.text, options=options):
+                    heard.take(message)
+        except self._sdk.ClaudeSDKError:
+            # A run that failed says why before it breaks off.
+            if heard.result is None:
+                raise
+        return heard.reply()
+
+
+class _Heard:
+    """What a run told so far."""
+
+    def __init__(self, model: str) -> None:
+        self.result: Any = None
+        self._model = model
+        self._billed = False
+        self._resets_at: float | None = None
+
+    def take(self, message: Any) -> None:
+        kind = type(message).__name__
+        if kind == "ResultMessage":
+            self.result = message
+        elif kind == "SystemMessage" and message.subtype == "init":
+            self._model = str(message.data.get("model") or self._model)
+            # A key in the environment is used before the subscription, and it is billed.
+            self._billed = str(message.data.get("apiKeySource") or "none") != "none"
+        elif kind == "RateLimitEvent" and message.rate_limit_info.status == "rejected":
+            self._resets_at = message.rate_limit_info.resets_at
+
+    def reply(self) -> Reply:
+        result = self.result
+        if result is None:
+            raise ModelError("Claude Code ended without an answer.", may_cost=True)
+        if result.structured_output is not None:
+            text = json.dumps(result.structured_output, ensure_ascii=False)
+            return Reply(text, self._usage(), self._model)
+        if result.is_error:
+            raise self._failure()
+        return Reply(str(result.result or ""), self._usage(), self._model)
+
+    def _usage(self) -> Usage:
+        told: dict[str, Any] = self.result.usage or {}
+        cached = int(told.get("cache_read_input_tokens") or 0)
+        written = int(told.get("cache_creation_input_tokens") or 0)
+        into = int(told.get("input_tokens") or 0) + cached + written
+        return Usage(into, int(told.get("output_tokens") or 0), cached, self._billed)
+
+    def _failure(self) -> ModelError:
+        result, status = self.result, self.result.api_error_status
+        told = " ".join(str(result.result or result.errors or result.subtype).split())[:_SAID]
+        what = f"Claude Code said{f' {status}' if status else ''}: {told}."
+        if status in _BUSY or self._resets_at is not None:
+            wait = max(0.0, self._resets_at - time()) if self._resets_at is not None else None
+            return ModelBusyError(what, "It is asked again later.", wait)
+        if status is not None and 400 <= status < 500:
+            return ModelRefusedError(what, "Check the model's name, and whether `claude` works.")
+        return ModelError(what, "It is asked again later.", may_cost=status is None)

@@ -1,0 +1,59 @@
+"""What answers in words, as the rest of the program sees it: a question in, JSON of a given form
+out, and what it took. What goes wrong comes as `ModelBusyError`, `ModelRefusedError` or, where
+asking again may help, as plain `ModelError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+# An answer longer than this is none: nobody asked for so much.
+MOST_BYTES = 1_000_000
+
+Schema = Mapping[str, Any]
+
+
+class Question(NamedTuple):
+    """What a model is asked: what it is to do, on what, in which form it must answer, and in how
+    many tokens at most."""
+
+    system: str
+    text: str
+    schema: Schema
+    tokens: int
+
+
+class Usage(NamedTuple):
+    """What a call took. Cached tokens are among those that went in. `billed` is False where a
+    subscription covers it."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    billed: bool = True
+
+
+class Reply(NamedTuple):
+    """What came back, as text that should be JSON; `cut` tells that it ran out of tokens."""
+
+    text: str
+    usage: Usage
+    model: str
+    cut: bool = False
+
+
+class Chat(Protocol):
+    """A model service. `service` names it where it is paused and counted."""
+
+    @property
+    def service(self) -> str: ...
+
+    @property
+    def model(self) -> str:
+        """The model that is asked for."""
+        ...
+
+    def ask(self, question: Question) -> Reply:
+        """One call; nothing is tried again here, because each try costs."""
+        ...

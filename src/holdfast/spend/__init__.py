@@ -1,0 +1,1 @@
+"""What model services cost: prices, caps, and the ledger of every call."""

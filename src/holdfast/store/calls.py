@@ -1,0 +1,92 @@
+"""What a store keeps of model services: the cost ledger, which of them rest, and what they made."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from holdfast.model.accounts import Call, Pause, Spent, Summary
+
+
+class Spending(NamedTuple):
+    """What one operation took of one model on one day."""
+
+    day: str
+    operation: str
+    service: str
+    model: str
+    spent: Spent
+
+
+class Unsummarised(NamedTuple):
+    """A session with something that no model has looked at."""
+
+    bank: str
+    session: str
+
+
+class Calls(Protocol):
+    """The cost ledger, and services that are left alone for a while."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing; no other process reserves anything meanwhile."""
+        ...
+
+    def add_call(self, call: Call) -> None:
+        """Reserve what a call may take, before it is made."""
+        ...
+
+    def settle_call(self, call: Call) -> None:
+        """Note what a call took, in place of what was reserved."""
+        ...
+
+    def spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
+        """What calls took from a time on, open ones at what they may take; of one session, if
+        one is named."""
+        ...
+
+    def spending(self, since: str = "") -> list[Spending]:
+        """The same by day, operation and model, the latest day first."""
+        ...
+
+    def troubled_calls(self, limit: int = 5) -> list[Call]:
+        """The latest calls that did not end well, the last first."""
+        ...
+
+    def pauses(self) -> list[Pause]:
+        """Services that are left alone, by name."""
+        ...
+
+    def put_pause(self, pause: Pause) -> None:
+        """Leave a service alone, in place of what was noted of it."""
+        ...
+
+    def clear_pause(self, service: str) -> None:
+        """The service answers again."""
+        ...
+
+
+class Summaries(Protocol):
+    """What models made of records."""
+
+    def put_summary(self, summary: Summary, session: str, first: int) -> None:
+        """Keep what was made; the session becomes stale from `first` on. One of the same hash
+        and version stays as it is."""
+        ...
+
+    def summary(self, bank: str, hash: str) -> Summary | None:
+        """What the latest version made of what has this hash; None if nothing came of it."""
+        ...
+
+    def tried(self, bank: str, hash: str, version: int) -> bool:
+        """Whether this version has been paid for, whatever came of it."""
+        ...
+
+    def has_summaries(self, bank: str) -> bool:
+        """Whether there is anything to look for in a bank."""
+        ...
+
+    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[Unsummarised]:
+        """Sessions, not of subagents, that went on after a time and have an exchange or a digest
+        by rules alone that was not tried; the latest first."""
+        ...

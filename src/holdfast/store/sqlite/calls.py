@@ -1,0 +1,148 @@
+"""The cost ledger, pauses, and what models made, in SQLite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
+from holdfast.store.calls import Spending, Unsummarised
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import Asking
+
+_CALL = (
+    "bank, id, time, session, operation, service, model, tokens_in, tokens_out, tokens_cached, "
+    "usd, ms, attempt, outcome, problem"
+)
+_SUMMARY = "bank, hash, version, kind, record, last_seq, model, time, content, problem"
+_SUMS = (
+    "count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
+    "coalesce(sum(tokens_cached), 0), coalesce(sum(usd), 0.0), "
+    "coalesce(sum(usd IS NULL AND tokens_in + tokens_out > 0), 0), "
+    "coalesce(sum(outcome NOT IN ('done', 'open')), 0)"
+)
+# Whether nothing was made of a record `r`, as far as it reaches, by this version.
+_UNTRIED = (
+    "r.author = '' AND NOT EXISTS (SELECT 1 FROM summary WHERE summary.bank = r.bank "
+    "AND summary.record = r.id AND summary.last_seq >= {last} AND summary.version >= ?)"
+)
+
+
+class CallWays(Asking):
+    """What is kept of model services."""
+
+    def add_call(self, call: Call) -> None:
+        self._run(f"INSERT INTO call ({_CALL}) VALUES ({rows.marks(_CALL)})", *_call_row(call))
+
+    def settle_call(self, call: Call) -> None:
+        columns = _CALL.split(", ")[2:]
+        settled = ", ".join(f"{name} = ?" for name in columns)
+        self._run(
+            f"UPDATE call SET {settled} WHERE bank = ? AND id = ?",
+            *_call_row(call)[2:],
+            call.bank,
+            call.id,
+        )
+
+    def spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
+        own, values = "", tuple[str, ...]()
+        if session:
+            own, values = " AND bank = ? AND session = ?", (bank, session)
+        row = self._one(f"SELECT {_SUMS} FROM call WHERE time >= ?{own}", since, *values)
+        return Spent(*row) if row else Spent()
+
+    def spending(self, since: str = "") -> list[Spending]:
+        found = self._all(
+            f"SELECT substr(time, 1, 10), operation, service, model, {_SUMS} FROM call "
+            "WHERE time >= ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4",
+            since,
+        )
+        return [Spending(*row[:4], Spent(*row[4:])) for row in found]
+
+    def troubled_calls(self, limit: int = 5) -> list[Call]:
+        found = self._all(
+            f"SELECT {_CALL} FROM call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?", limit
+        )
+        return [Call(*row[:13], CallOutcome(row[13]), row[14]) for row in found]
+
+    def pauses(self) -> list[Pause]:
+        return [Pause(*row) for row in self._all("SELECT * FROM pause ORDER BY service")]
+
+    def put_pause(self, pause: Pause) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO pause VALUES (?, ?, ?, ?, ?)",
+            pause.service,
+            pause.until,
+            pause.attempts,
+            pause.problem,
+            pause.since,
+        )
+
+    def clear_pause(self, service: str) -> None:
+        self._run("DELETE FROM pause WHERE service = ?", service)
+
+    def put_summary(self, summary: Summary, session: str, first: int) -> None:
+        s = summary
+        self._run(
+            f"INSERT OR IGNORE INTO summary ({_SUMMARY}) VALUES ({rows.marks(_SUMMARY)})",
+            s.bank,
+            s.hash,
+            s.version,
+            s.kind,
+            s.record,
+            s.last_seq,
+            s.model,
+            s.time,
+            s.content,
+            s.problem,
+        )
+        if s.content:
+            self._run(
+                "INSERT INTO stale VALUES (?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET first = min(first, excluded.first)",
+                s.bank,
+                session,
+                first,
+            )
+
+    def summary(self, bank: str, hash: str) -> Summary | None:
+        row = self._one(
+            f"SELECT {_SUMMARY} FROM summary WHERE bank = ? AND hash = ? AND content <> '' "
+            "ORDER BY version DESC LIMIT 1",
+            bank,
+            hash,
+        )
+        return Summary(*row) if row else None
+
+    def tried(self, bank: str, hash: str, version: int) -> bool:
+        return self._is_there(
+            "SELECT 1 FROM summary WHERE bank = ? AND hash = ? AND version = ?", bank, hash, version
+        )
+
+    def has_summaries(self, bank: str) -> bool:
+        return self._is_there("SELECT 1 FROM summary WHERE bank = ? LIMIT 1", bank)
+
+    def _is_there(self, sql: str, *values: object) -> bool:
+        return self._one(sql, *values) is not None
+
+    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[Unsummarised]:
+        reach = "(SELECT max(last_seq) FROM exchange WHERE bank = r.bank AND session = r.session)"
+        found = self._all(
+            "SELECT bank, id FROM session AS s WHERE ended >= ? AND parent = '' AND subagent = '' "
+            "AND (EXISTS (SELECT 1 FROM exchange AS r WHERE r.bank = s.bank AND r.session = s.id "
+            f"AND {_UNTRIED.format(last='r.last_seq')}) "
+            "OR EXISTS (SELECT 1 FROM digest AS r WHERE r.bank = s.bank AND r.session = s.id "
+            f"AND {_UNTRIED.format(last=reach)})) ORDER BY ended DESC, id LIMIT ?",
+            since,
+            version,
+            version,
+            limit,
+        )
+        return [Unsummarised(*row) for row in found]
+
+
+def _call_row(call: Call) -> tuple[Any, ...]:
+    c = call
+    return (
+        c.bank, c.id, c.time, c.session, c.operation, c.service, c.model, c.tokens_in,
+        c.tokens_out, c.tokens_cached, c.usd, c.ms, c.attempt, c.outcome.value, c.problem,
+    )  # fmt: skip
