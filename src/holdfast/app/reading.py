@@ -18,6 +18,7 @@ from holdfast.errors import HoldfastError, InputError, NotFoundError, StoreError
 from holdfast.model.accounts import Chore
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
+from holdfast.model.records import Digest, Exchange
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
@@ -28,7 +29,8 @@ from holdfast.refine.pending import find_pending
 from holdfast.research.answer import ask
 from holdfast.settings import NO_MODEL, Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
-from holdfast.store.protocol import Counts, Reader, Store
+from holdfast.store.calls import Accounts
+from holdfast.store.protocol import Counts, Reader, Record, Store
 from holdfast.store.sqlite.store import SqliteStore
 
 ALL_BANKS = "all"
@@ -97,6 +99,11 @@ class Reading:
     @property
     def reader(self) -> Reader:
         """Everything that is stored, read-only."""
+        return self._store
+
+    @property
+    def accounts(self) -> Accounts:
+        """What is kept of model services."""
         return self._store
 
     def bank_id(self, bank: str | None = None) -> str | None:
@@ -240,6 +247,11 @@ class Reading:
     def show(self, uri: str, bank: str | None = ALL_BANKS) -> Trace:
         """A record and the way from it down to its raw line."""
         return trace(self._store, self.bank_id(bank), uri)
+
+    def by_rules(self, record: Record) -> Exchange | Digest | None:
+        """What rules alone make of an exchange or a session, to hold a model's words against."""
+        rules: Any = import_module("holdfast.refine.by_rules")
+        return rules.by_rules(self._store, record)
 
     def balance(self, bank: str | None = ALL_BANKS) -> Balance:
         """The ledger, with the lines on disk that are still to be read: of all banks together

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from time import monotonic, time
+from typing import Any
 
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.memory import rules_of
@@ -108,6 +110,22 @@ def derive(work: Work) -> str:
     return f"{done} sessions" if done else ""
 
 
+def summarise(work: Work) -> str:
+    """Let a model sum up what rules have, if the settings name one."""
+    if work.settings.models.use == NO_MODEL:
+        return ""
+    summarising: Any = import_module("holdfast.app.summarising")
+    done = summarising.summarise(
+        work.memory, work.places, work.now, lambda: work.tick("summing up", 0, 0)
+    )
+    told = [f"{done.exchanges} exchanges, {done.digests} sessions"] * bool(
+        done.exchanges or done.digests
+    )
+    told += [f"{done.failed} came to nothing"] * bool(done.failed)
+    told += [f"stopped: {done.stopped}"] * bool(done.stopped)
+    return "; ".join(told)
+
+
 def settle(work: Work) -> str:
     """Tell what became of what hooks put into sessions that are over."""
     done = settle_injections(work.memory.store, work.now())
@@ -178,6 +196,7 @@ STEPS = (
     Step("ingest", ingest),
     Step("reconcile", reconcile),
     Step("derive", derive),
+    Step("summarise", summarise),
     Step("settle", settle),
     Step("brief", brief),
     Step("embed", embed),

@@ -13,7 +13,8 @@ from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.refine.digests import make_digest
 from holdfast.refine.exchanges import Grouping, make_exchange
 from holdfast.refine.passages import TurnPassages, digest_passage, exchange_passage
-from holdfast.store.protocol import Derived, Stale, Writer
+from holdfast.refine.summaries import Overlay
+from holdfast.store.protocol import Derived, Reader, Stale, Writer
 
 
 def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
@@ -64,27 +65,29 @@ def _derive(
     exchanges = list(kept)
     said = ""
     passages = TurnPassages(_words_before(writer, kept))
+    overlay = Overlay(writer, stale.bank)
     grouping = Grouping(dialogue=not _has_answers(writer, stale.bank, stale.session))
     for turn in writer.turns_from(stale.bank, stale.session, first):
         yield passages.make(turn)
         if turn.role is Role.ASSISTANT:
             said = turn.text
         if group := grouping.add(turn):
-            exchanges.append(make_exchange(group))
+            exchanges.append(overlay.exchange(make_exchange(group), group))
             yield exchanges[-1]
             yield exchange_passage(exchanges[-1])
     if group := grouping.finish():
-        exchanges.append(make_exchange(group))
+        exchanges.append(overlay.exchange(make_exchange(group), group))
         yield exchanges[-1]
         yield exchange_passage(exchanges[-1])
-    closing = said or _last_said(writer, kept)
+    closing = said or last_said(writer, kept)
     digest = make_digest(session, exchanges, closing) if session else None
     if digest is not None:
+        digest = overlay.digest(digest, exchanges, closing)
         yield digest
         yield digest_passage(digest)
 
 
-def _turns_back(writer: Writer, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
+def _turns_back(writer: Reader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
     """The turns of the exchanges that stay, the last exchange first."""
     for x in reversed(kept):
         yield writer.turns(x.bank, x.session, x.first_seq, x.last_seq)
@@ -102,7 +105,8 @@ def _words_before(writer: Writer, kept: Sequence[Exchange]) -> str:
     return passages.before
 
 
-def _last_said(writer: Writer, kept: Sequence[Exchange]) -> str:
+def last_said(writer: Reader, kept: Sequence[Exchange]) -> str:
+    """The assistant's last words in these exchanges."""
     for turns in _turns_back(writer, kept):
         for turn in reversed(turns):
             if turn.role is Role.ASSISTANT:

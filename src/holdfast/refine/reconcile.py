@@ -138,6 +138,15 @@ def is_over(unread: Unread, now: str) -> bool:
     return unread.ended or _idle(unread.last, now)
 
 
+def has_ended(places: Places, host: str, last: str, now: str) -> bool:
+    """Whether a session is over, by its journal if there is one, else by when it was last heard
+    of."""
+    path = places.journals / f"{host}.jsonl"
+    if path.is_file() and _look(path).ended:
+        return True
+    return _idle(last, now)
+
+
 def _idle(last: str, now: str) -> bool:
     if not last:
         return True

@@ -90,3 +90,7 @@ class Summaries(Protocol):
         """Sessions, not of subagents, that went on after a time and have an exchange or a digest
         by rules alone that was not tried; the latest first."""
         ...
+
+
+class Accounts(Calls, Summaries, Protocol):
+    """Both."""

@@ -37,6 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the whole raw line as it is on disk, secrets included",
     )
+    parser.add_argument(
+        "--rules",
+        action="store_true",
+        help="also show what rules alone made of it, where a model summed it up",
+    )
     options.add_bank(parser, default=ALL_BANKS)
     options.add_json(parser)
 
@@ -46,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     with open_reading() as memory:
         found = memory.show(arguments.uri, arguments.bank)
+        by_rules = memory.by_rules(found.record) if arguments.rules else None
     if arguments.raw:
         return _print_raw(screen, found)
     if found.raw is not None:
@@ -58,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "uri": uri(found.word, found.record.id),
                 "kind": found.word,
                 "record": plain(found.record),
+                **({"by_rules": plain(by_rules)} if arguments.rules else {}),
                 "above": found.above,
                 "below": [_named(record) for record in found.below],
                 "raw": plain(found.raw),
@@ -65,6 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         _print(screen, found)
+        if by_rules is not None:
+            screen.line()
+            screen.line("by rules alone:")
+            _print_fields(screen, plain(by_rules))
     return 0
 
 

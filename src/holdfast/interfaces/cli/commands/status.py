@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from holdfast.app.costs import look_at_costs
 from holdfast.app.health import Health, Verdict, ago, examine, judge
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.cost import cost_json, print_costs, print_summary
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.model.ledger import Balance, SourceState
 from holdfast.store.protocol import Counts
@@ -20,6 +22,7 @@ lines on disk."""
 EXAMPLES = """\
   holdfast status
   holdfast status --bank myproject
+  holdfast status --cost
   holdfast status --json"""
 
 _REASONS = {
@@ -41,6 +44,9 @@ _REASONS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     options.add_bank(parser, default=ALL_BANKS)
+    parser.add_argument(
+        "--cost", action="store_true", help="what model services took, by day, operation and model"
+    )
     options.add_json(parser)
 
 
@@ -48,17 +54,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_reading() as memory:
+        costs = look_at_costs(memory)
+        if arguments.cost and not arguments.json:
+            print_costs(screen, costs)
+            return 0
         id = memory.bank_id(arguments.bank)
         counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
         health = examine(memory, _folder())
         verdict = judge(health, balance.pending)
         if arguments.json:
             told = _contract(memory, id, counts, balance)
+            told["cost"] = cost_json(costs, arguments.cost)
             screen.json({**told, **_health(health, verdict, memory.reader.last_event(id), id)})
         else:
             _print_verdict(screen, health, verdict)
             _print(screen, memory, id, counts, balance)
             _print_work(screen, health)
+            print_summary(screen, costs)
     return 0
 
 
@@ -112,7 +124,6 @@ def _contract(
             "balanced": balance.accounted + balance.pending == balance.lines,
         },
         "stale_sessions": len(memory.reader.stale_sessions()),
-        "cost": {"model": None, "tokens": 0, "usd": 0},
     }
 
 
