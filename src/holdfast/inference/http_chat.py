@@ -64,6 +64,7 @@ class _Line:
             raise ModelError(
                 f"The model service at {self.shown} cannot be reached: {error}.",
                 "Check models.endpoint, and whether it runs.",
+                may_cost=not isinstance(error, self._http.ConnectError),
             ) from error
         if status != 200:
             raise _failure(self.shown, status, told, after)
@@ -111,22 +112,26 @@ def _words(told: bytes) -> str:
 
 
 class _Formal:
-    """A service that is told the form of its answer. One that does not know forms is asked
-    without, from then on; what the form is stands in the question as well."""
+    """A service that is told the form of its answer, in the ways that there are, the best first.
+    One that finds fault with a way is asked in the next from then on, at last without any; what
+    the form is stands in the question as well."""
 
     def __init__(self, line: _Line, field: str) -> None:
         self.line = line
         self._field = field
-        self._knows = True
+        self._way = 0
 
-    def post(self, body: Json, form: Json) -> Json:
-        if self._knows:
+    def post(self, body: Json, *forms: Json) -> Json:
+        while self._way < len(forms):
             try:
-                return self.line.post({**body, self._field: form})
-            except ModelRefusedError as error:
+                return self.line.post({**body, self._field: forms[self._way]})
+            except ModelBusyError:
+                raise
+            except ModelError as error:
+                # Some say 400 to what they do not know, and some 500.
                 if self._field not in error.message:
                     raise
-                self._knows = False
+                self._way += 1
         return self.line.post(body)
 
 
@@ -191,8 +196,12 @@ class CompletionsChat:
                 {"role": "user", "content": question.text},
             ],
         }
-        schema = {"name": "answer", "schema": dict(question.schema)}
-        told = self._formal.post(body, {"type": "json_schema", "json_schema": schema})
+        schema = dict(question.schema)
+        told = self._formal.post(
+            body,
+            {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}},
+            {"type": "json_object", "schema": schema},
+        )
         try:
             choice = told["choices"][0]
             usage = _completions_usage(told.get("usage") or {})

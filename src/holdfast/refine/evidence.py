@@ -24,6 +24,8 @@ _TOKEN = re.compile(r"[\w@~$./\\:#-]*\w(?:\(\))?")
 _NAME = re.compile(r"_|[a-z0-9][A-Z]|\w\.[A-Za-z]|::|^[~/]|/.*/|^--\w|^[A-Z]{2,}\d|\(\)$|\d\d")
 _ABBREVIATIONS = frozenset("e.g i.e etc vs cf a.m p.m".split())
 _PLACE = re.compile(r"(?:[:#]L?\d+(?:[-:]\d+)*|\(\))$")
+# From here on lie the scripts that set no space between words.
+_UNSPACED = "\u2e80"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -89,8 +91,8 @@ def _pieces(text: str) -> set[str]:
         if word.isascii():
             if len(word) > 2 and word not in STOPWORDS:
                 pieces.add(stem(word))
-        elif len(word) > 3:
-            pieces.update(word[at : at + 4] for at in range(len(word) - 3))
-        else:
-            pieces.add(word)
+        elif word[0] >= _UNSPACED:
+            pieces.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        elif len(word) > 2:
+            pieces.add(word[:5])
     return pieces

@@ -65,7 +65,7 @@ class _Waiting(NamedTuple):
 
     @property
     def size(self) -> int:
-        return sum(len(part) for part in self.parts)
+        return sum(len(part.encode("utf-8", "replace")) for part in self.parts)
 
 
 class Summariser:

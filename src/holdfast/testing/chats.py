@@ -1,0 +1,34 @@
+"""A model service for tests: it says what a test wrote down for it, and remembers the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.errors import ModelError
+from holdfast.inference.chat import Question, Reply, Usage
+
+Said = str | ModelError | Callable[[Question], str]
+
+
+class ScriptedChat:
+    """Gives its answers one after the other, and the last one ever after. An answer may be a
+    text, an error, or a function of the question."""
+
+    def __init__(
+        self, *answers: Said, model: str = "played", usage: Usage = Usage(1000, 100)
+    ) -> None:
+        self.service: str = "scripted"
+        self.model: str = model
+        self.asked: list[Question] = []
+        self._answers = list(answers)
+        self._usage = usage
+
+    def ask(self, question: Question) -> Reply:
+        """The next answer."""
+        self.asked.append(question)
+        said: Any = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(said, ModelError):
+            raise said
+        text: str = said if isinstance(said, str) else said(question)
+        return Reply(text, self._usage, self.model)

