@@ -12,7 +12,7 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
-from holdfast.inference.chat import Question
+from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
 from holdfast.refine import prompts
 from holdfast.refine.summarise import Done, Limits, Summariser
@@ -188,9 +188,15 @@ def test_an_answer_in_another_language_is_not_borne_out(home: Home) -> None:
 def test_a_session_in_another_language_is_summed_up_in_it(tmp_path: Path) -> None:
     script = Script(cwd="/home/dev/proj")
     script.user("夜间导入把每一行都加载了两次，请找出原因并修复这个问题，谢谢你的帮助。")
-    script.assistant("原因是重试包装器：超时之后它又运行了一次加载，所以每一行都加载了两次。已经修复。" * 3)
+    script.assistant(
+        "原因是重试包装器：超时之后它又运行了一次加载，所以每一行都加载了两次。已经修复。" * 3
+    )
     home = Home(tmp_path, script)
-    answer = {**GOOD, "title": "夜间导入加载了两次", "summary": "重试包装器超时之后又运行了一次加载。"}
+    answer = {
+        **GOOD,
+        "title": "夜间导入加载了两次",
+        "summary": "重试包装器超时之后又运行了一次加载。",
+    }
     assert home.summarise(ScriptedChat(json.dumps({**answer, "facts": []}))).exchanges == 1
     assert home.exchanges()[0].title == "夜间导入加载了两次"
     home.memory.close()
@@ -324,7 +330,7 @@ def test_a_cap_reached_on_the_way_keeps_what_was_paid_for_and_goes_on_later(
     tmp_path: Path,
 ) -> None:
     home = Home(tmp_path, long_session(8))
-    chat = ScriptedChat(good)
+    chat = ScriptedChat(good, usage=Usage(2500, 100))
     done = home.summarise(chat, Caps(6300, 10, 10**9, 10))
     assert done.exchanges == 6 and "of 6,300 are spent today" in done.stopped
     assert [bool(x.author) for x in home.exchanges()] == [True] * 6 + [False] * 2

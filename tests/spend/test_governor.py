@@ -4,6 +4,7 @@ import multiprocessing
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,12 +128,12 @@ def test_a_call_whose_process_died_stays_counted(store: SqliteStore) -> None:
     assert store.spent().tokens == call.tokens_in + 500 > 500
 
 
-def _spend(path: Path, start: object) -> None:
+def _spend(path: Path, start: Any) -> None:
     store = SqliteStore(path)
     governor = Governor(
         ScriptedChat("{}", usage=Usage(600, 100)), store, Caps(10_000, 10, 10**9, 10), Clock()
     )
-    start.wait()  # type: ignore[attr-defined]  # pyright: ignore
+    start.wait()
     for _ in range(30):
         try:
             governor.ask(PURPOSE, QUESTION, str)

@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.errors import ModelError
 from holdfast.inference.chat import Question, Reply, Usage
 
+_USAGE = Usage(1000, 100)
 Said = str | ModelError | Callable[[Question], str]
 
 
@@ -15,9 +16,7 @@ class ScriptedChat:
     """Gives its answers one after the other, and the last one ever after. An answer may be a
     text, an error, or a function of the question."""
 
-    def __init__(
-        self, *answers: Said, model: str = "played", usage: Usage = Usage(1000, 100)
-    ) -> None:
+    def __init__(self, *answers: Said, model: str = "played", usage: Usage = _USAGE) -> None:
         self.service: str = "scripted"
         self.model: str = model
         self.asked: list[Question] = []

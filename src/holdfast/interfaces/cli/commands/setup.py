@@ -10,6 +10,7 @@ from pathlib import Path
 
 import holdfast
 from holdfast.app.memory import open_memory
+from holdfast.app.opting import choose_service
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import install, plugin_files
@@ -19,7 +20,7 @@ from holdfast.hosts.claude_code.record import Record
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.commands import ingest
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
 
 HELP = """\
 Move into Claude Code: from the next session on, what happens is captured by itself, and
@@ -34,6 +35,7 @@ EXAMPLES = """\
   holdfast setup
   holdfast setup --scope project        for the project of this folder alone
   holdfast setup --plugin               as a plugin, with its commands and agents
+  holdfast setup --models auto          let a model sum up sessions, under the caps of the settings
   holdfast setup --yes --ingest         ask nothing, and read your history now"""
 
 _BYTES_PER_S = 15_000_000
@@ -58,6 +60,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="read your history now, or do not (default: ask at a terminal)",
     )
+    parser.add_argument(
+        "--models",
+        choices=SERVICES,
+        help="which model service may be asked to sum sessions up; none unless you say so",
+    )
     options.add_json(parser)
 
 
@@ -73,6 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     )
     plan.notes += _notes(settings, python, arguments.plugin or enabled, where)
     steps = _steps(places, python, where, arguments.plugin or enabled, enabled)
+    opts = arguments.models is not None and arguments.models != settings.models.use
+    if opts:
+        steps.append(f"set models.use to {arguments.models} in {places.home / FILE_NAME}")
     screen = Screen()
     if not arguments.json:
         _show(screen, plan, steps, where)
@@ -86,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
         install.carry_out(places.home, plan.changes, host.default_home())
         if arguments.plugin or enabled:
             _install_plugin(places, where, enabled)
+        if opts:
+            choose_service(places.home, arguments.models)
         done = True
     if arguments.json:
         return _report(screen, settings, plan, steps, done, arguments)

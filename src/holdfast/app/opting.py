@@ -1,0 +1,61 @@
+"""Letting model services be asked, or no more: one line of `config.toml`, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+
+from holdfast.errors import SettingsError
+from holdfast.settings import FILE_NAME, SERVICES
+
+_HEADER = re.compile(r"^[ \t]*\[[ \t]*models[ \t]*\][^\n]*\n?", re.MULTILINE)
+_NEXT = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_USE = re.compile(r"^[ \t]*use[ \t]*=[^\n]*", re.MULTILINE)
+
+
+def choose_service(home: Path, use: str) -> bool:
+    """Write down which service may be asked; says whether that changed anything."""
+    if use not in SERVICES:
+        raise SettingsError(f"{use!r} is no model service.", f"Known: {', '.join(SERVICES)}.")
+    path = home / FILE_NAME
+    try:
+        before = path.read_text("utf-8") if path.exists() else ""
+        known = tomllib.loads(before)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.", "Correct it first.") from error
+    if known.get("models", {}).get("use") == use:
+        return False
+    after = _changed(before, f'use = "{use}"')
+    try:
+        wanted = {**known, "models": {**known.get("models", {}), "use": use}}
+        understood = tomllib.loads(after) == wanted
+    except tomllib.TOMLDecodeError:
+        understood = False
+    if not understood:
+        raise SettingsError(
+            f"{path} is written in a way that cannot be changed safely.",
+            f'Set use = "{use}" in its table [models] by hand.',
+        )
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = path.with_name(f".{FILE_NAME}.{os.getpid()}")
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(after)
+    beside.replace(path)
+    return True
+
+
+def _changed(text: str, line: str) -> str:
+    header = _HEADER.search(text)
+    if header is None:
+        joint = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+        return f"{text}{joint}[models]\n{line}\n"
+    start = header.end()
+    following = _NEXT.search(text, start)
+    end = following.start() if following else len(text)
+    inner = text[start:end]
+    joint = "" if text[:start].endswith("\n") else "\n"
+    if _USE.search(inner):
+        return text[:start] + _USE.sub(line, inner, count=1) + text[end:]
+    return f"{text[:start]}{joint}{line}\n{inner}{text[end:]}"

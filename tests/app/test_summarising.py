@@ -1,0 +1,224 @@
+"""The whole way: settings, worker, a real service, the ledger, and what `status` tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.app.homes import MAIN
+
+from holdfast.app.opting import choose_service
+from holdfast.errors import SettingsError
+from holdfast.settings import load_settings
+from holdfast.testing.transcripts import bug_hunt
+
+Json = dict[str, Any]
+TITLE = "Nightly import loaded rows twice because of the retry wrapper"
+EXCHANGE = {
+    "number": 1,
+    "type": "bugfix",
+    "title": TITLE,
+    "summary": "The retry wrapper ran load() a second time after a timeout.",
+    "details": "",
+    "facts": [],
+    "keywords": ["importer"],
+}
+
+
+class Service:
+    """Speaks OpenAI's protocol, and says what a test wants."""
+
+    def __init__(self) -> None:
+        self.asked: list[Json] = []
+        self.answer: Callable[[], tuple[int, Json]] = lambda: (200, completion())
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                service.asked.append(
+                    json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                )
+                status, answer = service.answer()
+                content = json.dumps(answer).encode()
+                with suppress(OSError):  # whoever asked was killed
+                    self.send_response(status)
+                    self.send_header("content-length", str(len(content)))
+                    self.end_headers()
+                    self.wfile.write(content)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+
+
+def completion() -> Json:
+    text = json.dumps({"exchanges": [EXCHANGE], "request": TITLE, "learned": [TITLE]})
+    usage = {"prompt_tokens": 900, "completion_tokens": 60}
+    return {"choices": [{"message": {"content": text}}], "usage": usage, "model": "small"}
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.server.shutdown()
+    thread.join()
+    made.server.server_close()
+
+
+class User:
+    """A user with a session in the past, and settings."""
+
+    def __init__(self, folder: Path, settings: str) -> None:
+        (folder / "home").mkdir(mode=0o700)
+        (folder / "home" / "config.toml").write_text(settings)
+        bug_hunt().write(folder / "claude" / "projects")
+        self.env = {
+            **os.environ,
+            "HOLDFAST_HOME": str(folder / "home"),
+            "CLAUDE_CONFIG_DIR": str(folder / "claude"),
+            "HOLDFAST_EMBEDDER": "none",
+            "NO_PROXY": "*",
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-c", MAIN, *arguments]
+
+    def run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            self.command(*arguments), env=self.env, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    def status(self) -> Json:
+        return json.loads(self.run("status", "--cost", "--json"))["cost"]
+
+
+def asking(service: Service, more: str = "") -> str:
+    return f"""
+[models]
+use = "openai"
+endpoint = "{service.url}"
+summaries = "small"
+days = 0
+{more}
+"""
+
+
+def test_without_settings_no_model_is_asked(service: Service, tmp_path: Path) -> None:
+    user = User(tmp_path, "")
+    user.env |= {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": service.url}
+    user.run("worker")
+    assert not service.asked and user.status()["model"] is None
+    assert "models: none is asked" in user.run("status")
+
+
+def test_a_worker_sums_up_and_status_tells_what_it_took(service: Service, tmp_path: Path) -> None:
+    user = User(tmp_path, asking(service))
+    user.run("worker")
+    assert len(service.asked) == 2
+    (hit,) = json.loads(user.run("recall", TITLE, "--bank", "all", "--layer", "observations",
+                                 "--json"))["hits"]  # fmt: skip
+    assert TITLE in hit["text"]
+    shown = json.loads(user.run("show", hit["uri"], "--rules", "--json"))
+    assert shown["record"]["author"].endswith("/small") and shown["record"]["title"] == TITLE
+    assert shown["by_rules"]["title"] != TITLE and not shown["by_rules"]["author"]
+    cost = user.status()
+    assert cost["tokens"] == 2 * 960 and cost["usd"] is None and cost["waiting"] == 0
+    assert [(day["operation"], day["calls"]) for day in cost["days"]] == [
+        ("digests", 1),
+        ("summaries", 1),
+    ]
+    told = user.run("status", "--cost")
+    assert "price unknown" in told and "900 tokens in, 60 out" in told
+
+
+def test_a_cap_and_a_busy_service_are_told_with_their_reason(
+    service: Service, tmp_path: Path
+) -> None:
+    user = User(tmp_path, asking(service, "day_tokens = 10"))
+    assert "stopped: A call may take" in user.run("worker") and not service.asked
+    assert user.status()["waiting"] == 1
+    (tmp_path / "home" / "config.toml").write_text(asking(service))
+    service.answer = lambda: (429, {"error": {"message": "slow down"}})
+    user.run("worker")
+    user.run("worker")
+    assert len(service.asked) == 1
+    assert "slow down" in user.status()["held"] and "slow down" in user.run("status")
+
+
+def test_a_worker_killed_between_call_and_store_pays_only_that_call_again(
+    service: Service, tmp_path: Path
+) -> None:
+    user = User(tmp_path, asking(service))
+    arrived, let_go = threading.Event(), threading.Event()
+
+    def hold() -> tuple[int, Json]:
+        arrived.set()
+        let_go.wait(30)
+        return 200, completion()
+
+    service.answer = hold
+    worker = subprocess.Popen(user.command("worker"), env=user.env, stdout=subprocess.DEVNULL)
+    assert arrived.wait(30)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait(10)
+    let_go.set()
+    assert user.status()["today"]["calls"] == 1 and user.status()["tokens"] > 4000
+    service.answer = lambda: (200, completion())
+    user.run("worker")
+    assert len(service.asked) == 3 and user.status()["waiting"] == 0
+    assert TITLE in user.run("recall", TITLE, "--bank", "all")
+
+
+def test_a_missing_package_or_key_is_told_as_a_failed_step(tmp_path: Path) -> None:
+    user = User(tmp_path, '[models]\nuse = "anthropic"\n')
+    user.env.pop("ANTHROPIC_API_KEY", None)
+    done = subprocess.run(user.command("worker"), env=user.env, capture_output=True, text=True)
+    assert "no key for anthropic" in done.stdout + done.stderr
+    assert "no key for anthropic" in user.run("status")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        'bank = "work"',
+        'bank = "work"\n\n[models]\nsummaries = "x"\n\n[brief]\ngoal = false\n',
+        '# mine\n[models]  # all of it\nuse = "none"  # not yet\nday_tokens = 5\n',
+        "[models]",
+    ],
+)
+def test_opting_in_changes_one_line_and_nothing_else(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(before)
+    env = {"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    assert choose_service(tmp_path, "auto") and not choose_service(tmp_path, "auto")
+    assert load_settings(env).models.use == "auto"
+    lost = set(before.splitlines()) - set(path.read_text().splitlines())
+    assert all(line.startswith("use =") for line in lost)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_is_written_in_an_odd_way_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("models.day_tokens = 5\n")
+    with pytest.raises(SettingsError, match="cannot be changed safely"):
+        choose_service(tmp_path, "auto")
+    assert path.read_text() == "models.day_tokens = 5\n"
