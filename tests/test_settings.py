@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SettingsError
-from holdfast.settings import FILE_NAME, Settings, load_settings
+from holdfast.settings import FILE_NAME, Models, Settings, load_settings
 
 
 def write(home: Path, text: str) -> dict[str, str]:
@@ -160,3 +160,48 @@ def test_a_file_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path: Path) 
         load_settings({"HOLDFAST_HOME": str(tmp_path)})
 
     assert caught.value.remedy
+
+
+def models_of(tmp_path: Path, text: str, **env: str) -> Models:
+    (tmp_path / "config.toml").write_text(text)
+    return load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path), **env}).models
+
+
+def test_no_model_service_is_asked_unless_the_settings_say_so(tmp_path: Path) -> None:
+    assert models_of(tmp_path, "", ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k").use == "none"
+    assert models_of(tmp_path, "", HOLDFAST_MODELS="auto").use == "auto"
+
+
+def test_keys_of_model_services_are_never_shown(tmp_path: Path) -> None:
+    text = '[models]\nuse = "openai"\napi_key_env = "MINE"\n'
+    env = {"MINE": "secret-1", "ANTHROPIC_API_KEY": "secret-2", "OPENAI_API_KEY": "secret-3"}
+    models = models_of(tmp_path, text, **env)
+    assert models.api_key == "secret-1" and "secret" not in repr(models)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        'use = "gemini"',
+        'use = ["auto"]',
+        "day_usd = -1",
+        'day_usd = "1"',
+        "day_usd = inf",
+        "day_usd = nan",
+        "session_tokens = 1.5",
+        "prices = 3",
+        "prices = { a = [1] }",
+        'prices = { a = [1, "2"] }',
+        "day_token = 5",
+    ],
+)
+def test_a_cap_that_makes_no_sense_is_an_error_and_not_the_usual_one(
+    tmp_path: Path, wrong: str
+) -> None:
+    with pytest.raises(SettingsError):
+        models_of(tmp_path, f"[models]\n{wrong}\n")
+
+
+def test_prices_and_caps_are_read(tmp_path: Path) -> None:
+    models = models_of(tmp_path, "[models]\nday_usd = 2\nprices = { m = [0, 0.5] }\n")
+    assert models.caps.day_usd == 2.0 and models.prices == (("m", (0.0, 0.5)),)
