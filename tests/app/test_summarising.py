@@ -155,6 +155,7 @@ def test_a_cap_and_a_busy_service_are_told_with_their_reason(
     user = User(tmp_path, asking(service, "day_tokens = 10"))
     assert "stopped: A call may take" in user.run("worker") and not service.asked
     assert user.status()["waiting"] == 1
+    assert "cap of 10 tokens" in user.status()["held"]
     (tmp_path / "home" / "config.toml").write_text(asking(service))
     service.answer = lambda: (429, {"error": {"message": "slow down"}})
     user.run("worker")

@@ -9,7 +9,7 @@ from holdfast.app.reading import Reading, utc_now
 from holdfast.errors import StoreError
 from holdfast.inference.choose_chat import detect
 from holdfast.model.accounts import Call, Pause, Spent
-from holdfast.refine.prompts import VERSION
+from holdfast.refine.prompts import ANSWER_TOKENS, VERSION
 from holdfast.settings import NO_MODEL, Caps
 from holdfast.spend.governor import later
 from holdfast.spend.prices import AS_OF
@@ -48,7 +48,7 @@ def look_at_costs(memory: Reading, days: int = 30, now: Callable[[], str] = utc_
         return Costs(models.use, models.caps, Spent())
     service = detect(models)
     waiting = waiting if service != NO_MODEL else 0
-    held = _held(models.caps, today, pauses)
+    held = _held(models.caps, today, pauses) if service != NO_MODEL else ""
     return Costs(
         service, models.caps, today, tuple(spending), tuple(pauses), tuple(troubled), waiting, held
     )
@@ -58,8 +58,8 @@ def _held(caps: Caps, today: Spent, pauses: list[Pause]) -> str:
     """Why nothing is asked for the moment; a call needs room for more than nothing."""
     if pauses:
         return f"{pauses[0].service} rests until {pauses[0].until}: {pauses[0].problem}"
-    if today.tokens >= caps.day_tokens * 0.98:
-        return f"the day's cap of {caps.day_tokens:,} tokens is reached"
+    if today.tokens + ANSWER_TOKENS > caps.day_tokens:
+        return f"the day's cap of {caps.day_tokens:,} tokens has no room for another call"
     if today.usd >= caps.day_usd * 0.98 and today.calls:
         return f"the day's cap of ${caps.day_usd:.2f} is reached"
     return ""
