@@ -126,9 +126,12 @@ class Matters:
 
     def of_passage(self, passage: Passage) -> Matter | None:
         """The matter that a passage belongs to; a digest belongs to none."""
-        if passage.kind in ("exchange", "commit"):
+        if passage.kind == "commit":
             found = self._reader.find(self._bank, passage.kind, passage.id, limit=1)
             record = found[0] if found else None
+        elif passage.kind == "exchange":
+            within = self._of_session(passage.session)
+            record = next((x for x in within if x.id == passage.id), None)
         elif passage.kind == "turn":
             record = self._around(passage.session, passage.seq)
         else:
