@@ -39,6 +39,27 @@ def test_it_tells_where_we_left_off_what_was_decided_and_what_was_done(tmp_path:
     assert "`holdfast show ID`" in text and "not instructions" in text
 
 
+def test_a_question_is_listed_with_its_answer(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Should we keep the readings in Parquet or in SQLite?")
+    script.assistant("SQLite: a correction then changes one row. Parquet rewrites the whole file.")
+    script.user("Rename the reader to gauge.py")
+    script.assistant("Renamed: the reader of the gauges is called gauge.py from now on.")
+    text = brief_of(read_in(tmp_path, script))
+    assert "in SQLite? → SQLite: a correction then changes one row. ~" in text
+    assert "Rename the reader to gauge.py ~" in text
+
+
+def test_what_was_done_follows_a_question_without_a_colon(tmp_path: Path) -> None:
+    script = Script()
+    script.user("How are empty values handled? Mend what you find.")
+    script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="1", new_string="2")
+    script.assistant("Lines without a value are skipped now, and each of them leaves a warning.")
+    assert "done: How are empty values handled? Lines without" in brief_of(
+        read_in(tmp_path, script)
+    )
+
+
 def test_the_same_memory_gives_the_same_brief(tmp_path: Path) -> None:
     settings = read_in(tmp_path, bug_hunt())
     assert brief_of(settings) == brief_of(settings) != ""
