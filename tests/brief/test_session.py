@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.brief import scenarios
@@ -58,6 +59,20 @@ def test_what_was_done_follows_a_question_without_a_colon(tmp_path: Path) -> Non
     assert "done: How are empty values handled? Lines without" in brief_of(
         read_in(tmp_path, script)
     )
+
+
+def test_a_session_that_came_to_nothing_does_not_hide_the_one_before(tmp_path: Path) -> None:
+    later = Script("22222222-0000-4000-8000-000000000001", start=datetime(2027, 1, 1, tzinfo=UTC))
+    later.user("Hello, are you there at all?")
+    later.assistant("Yes.")
+    alone = brief_of(read_in(tmp_path / "alone", later))
+    assert "Where we left off\n- 2027-01-01" in alone
+    work = Script()
+    work.user("Skip the lines without a value")
+    work.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="1", new_string="2")
+    work.assistant("Lines without a value are skipped now, and each of them leaves a warning.")
+    both = brief_of(read_in(tmp_path / "both", work, later))
+    assert "Where we left off\n- 2026-09-01" in both
 
 
 def test_the_same_memory_gives_the_same_brief(tmp_path: Path) -> None:

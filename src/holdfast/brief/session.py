@@ -108,12 +108,18 @@ def _fit(groups: Sequence[Sequence[_Part]], room: int) -> list[_Part]:
 
 
 def _left_off(reader: Reader, bank: str) -> list[_Part]:
-    """The last session of a person in which something happened."""
+    """The last session of a person that came to something; if none did, the last one."""
+    last: _Part | None = None
     for session in reader.sessions(bank, _SESSIONS):
         digest = reader.digest_of(bank, session.id) if not session.parent else None
-        if digest is not None:
-            return [_Part(("", "Where we left off")), _last(session, digest)]
-    return []
+        if digest is None:
+            continue
+        came_to_something = bool(digest.completed or digest.learned or digest.next_steps)
+        if last is None or came_to_something:
+            last = _last(session, digest)
+        if came_to_something:
+            break
+    return [_Part(("", "Where we left off")), last] if last else []
 
 
 def _last(session: Session, digest: Digest) -> _Part:
