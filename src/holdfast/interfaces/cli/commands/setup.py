@@ -206,7 +206,7 @@ def _history(screen: Screen, settings: Settings, arguments: argparse.Namespace) 
     if not files:
         return 0
     screen.line()
-    screen.line(
+    screen.wrap(
         f"Your history: {number(files, 'transcript')} not read yet, {amount(size)}; reading "
         f"takes about {number(seconds, 'second')}, preparing search by meaning up to "
         f"{ingest.TURNS_S} more."
