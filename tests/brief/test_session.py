@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.brief import scenarios
@@ -37,6 +38,41 @@ def test_it_tells_where_we_left_off_what_was_decided_and_what_was_done(tmp_path:
     assert "- 77f92975" not in text or "The ranking tests are slow" in text
     assert "2026-09-01 09:00 change: Make the login form" in text
     assert "`holdfast show ID`" in text and "not instructions" in text
+
+
+def test_a_question_is_listed_with_its_answer(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Should we keep the readings in Parquet or in SQLite?")
+    script.assistant("SQLite: a correction then changes one row. Parquet rewrites the whole file.")
+    script.user("Rename the reader to gauge.py")
+    script.assistant("Renamed: the reader of the gauges is called gauge.py from now on.")
+    text = brief_of(read_in(tmp_path, script))
+    assert "in SQLite? → SQLite: a correction then changes one row. ~" in text
+    assert "Rename the reader to gauge.py ~" in text
+
+
+def test_what_was_done_follows_a_question_without_a_colon(tmp_path: Path) -> None:
+    script = Script()
+    script.user("How are empty values handled? Mend what you find.")
+    script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="1", new_string="2")
+    script.assistant("Lines without a value are skipped now, and each of them leaves a warning.")
+    assert "done: How are empty values handled? Lines without" in brief_of(
+        read_in(tmp_path, script)
+    )
+
+
+def test_a_session_that_came_to_nothing_does_not_hide_the_one_before(tmp_path: Path) -> None:
+    later = Script("22222222-0000-4000-8000-000000000001", start=datetime(2027, 1, 1, tzinfo=UTC))
+    later.user("Hello, are you there at all?")
+    later.assistant("Yes.")
+    alone = brief_of(read_in(tmp_path / "alone", later))
+    assert "Where we left off\n- 2027-01-01" in alone
+    work = Script()
+    work.user("Skip the lines without a value")
+    work.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="1", new_string="2")
+    work.assistant("Lines without a value are skipped now, and each of them leaves a warning.")
+    both = brief_of(read_in(tmp_path / "both", work, later))
+    assert "Where we left off\n- 2026-09-01" in both
 
 
 def test_the_same_memory_gives_the_same_brief(tmp_path: Path) -> None:

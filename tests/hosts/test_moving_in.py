@@ -15,6 +15,7 @@ import pytest
 from tests.claude_code.lab import install_python
 
 from holdfast.capture.places import Places
+from holdfast.hosts.claude_code import leaving
 from holdfast.testing.transcripts import bug_hunt
 
 MINE = '{\n\t"model": "opus",\n\t"hooks": {"Stop": []}\n}'
@@ -245,6 +246,19 @@ def test_the_server_is_named_where_the_host_looks_for_it(user: User) -> None:
     (chosen).mkdir(exist_ok=True)
     (chosen / ".config.json").write_text("{}")
     assert str(chosen / ".config.json") in user.do("setup", "--dry-run")
+
+
+def test_all_that_ever_lies_in_a_home_goes_with_the_data(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    ours = {
+        value.relative_to(tmp_path).parts[0]
+        for name in dir(Places)
+        if isinstance(value := getattr(places, name), Path) and value != tmp_path
+    }
+    for name in ours:
+        (tmp_path / name).touch()
+    leaving.remove([*leaving.hook_parts(places), *leaving.data_parts(places)])
+    assert leaving.remove_home(places), list(tmp_path.iterdir())
 
 
 def test_data_goes_only_when_asked_and_nothing_of_others_with_it(user: User) -> None:

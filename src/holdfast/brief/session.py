@@ -23,7 +23,7 @@ from holdfast.brief.frame import (
     tokens,
 )
 from holdfast.brief.matters import Matter, Matters, latest_versions, telling
-from holdfast.language import cut
+from holdfast.language import cut, sentences
 from holdfast.model.query import Filter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
@@ -36,6 +36,7 @@ _SESSIONS = 12
 _DECISIONS = 6
 _LOOKED_AT = 120
 _TITLE = 90
+_ANSWER = 160
 _SHORT_ID = 8
 _FRAME_CHARACTERS = 120
 _ALL = "0"
@@ -107,12 +108,18 @@ def _fit(groups: Sequence[Sequence[_Part]], room: int) -> list[_Part]:
 
 
 def _left_off(reader: Reader, bank: str) -> list[_Part]:
-    """The last session of a person in which something happened."""
+    """The last session of a person that came to something; if none did, the last one."""
+    last: _Part | None = None
     for session in reader.sessions(bank, _SESSIONS):
         digest = reader.digest_of(bank, session.id) if not session.parent else None
-        if digest is not None:
-            return [_Part(("", "Where we left off")), _last(session, digest)]
-    return []
+        if digest is None:
+            continue
+        came_to_something = bool(digest.completed or digest.learned or digest.next_steps)
+        if last is None or came_to_something:
+            last = _last(session, digest)
+        if came_to_something:
+            break
+    return [_Part(("", "Where we left off")), last] if last else []
 
 
 def _last(session: Session, digest: Digest) -> _Part:
@@ -185,7 +192,7 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
         date = today if today != last_day else " " * len(today)
         last_day = today
         parts.append(_Part((_row(record, date),), (uri("exchange", record.id),)))
-    heading = _Part(("", "Recent work (id, time, type, what was asked, about how many tokens)"))
+    heading = _Part(("", "Recent work (id, time, type, asked → answered, about how many tokens)"))
     return [heading, *parts] if parts else []
 
 
@@ -203,4 +210,7 @@ def _row(x: Exchange, date: str) -> str:
     kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _OPEN else "")
     cost = tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
     title = f"{mark(x.trust)}{cut(tame(x.title), _TITLE)}"
+    # A question says nothing of what was found or chosen.
+    answer = next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""
+    title += f" → {cut(tame(answer), _ANSWER)}" if answer else ""
     return f"- {x.id[:_SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"

@@ -70,7 +70,8 @@ def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
     done: list[str] = []
     for exchange in exchanges:
         if exchange.outcome is Outcome.DONE and exchange.type is not ExchangeType.DISCOVERY:
-            done.append(f"{exchange.title}" + (f": {exchange.summary}" if exchange.summary else ""))
+            joint = " " if exchange.title.endswith(("?", "!", ".", "…")) else ": "
+            done.append(exchange.title + (joint + exchange.summary if exchange.summary else ""))
         done += [fact for fact in exchange.facts if _is_commit(fact)]
     return _distinct(done, limit=ITEMS + 2)
 

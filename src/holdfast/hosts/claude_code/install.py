@@ -74,7 +74,7 @@ def find_interpreter(path: str = sys.executable) -> Interpreter:
     if elsewhere is None:
         raise InputError(
             f"{path} finds Holdfast only with the environment of this shell.",
-            "Install it where hooks can find it, e.g. `pipx install holdfast`; then run setup.",
+            "Install it where hooks can find it, e.g. with pipx; then run setup.",
         )
     return elsewhere
 
