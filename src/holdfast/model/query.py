@@ -150,6 +150,7 @@ class Citation(NamedTuple):
     excerpt: str
     browse_url: str
     time: str = ""
+    trust: Trust = Trust.TOOL
 
 
 @dataclass(frozen=True, slots=True)

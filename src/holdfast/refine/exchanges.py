@@ -117,10 +117,12 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
 
 
 def _resolution(said: Sequence[Turn]) -> str:
-    """The last thing the assistant said at any length: where it tells what came of it."""
+    """The last thing the assistant said at any length: where it tells what came of it. A few
+    words count if they tell something and do not only lead up to what follows."""
     for turn in reversed(said):
-        if len(turn.text) >= 80:
-            return turn.text
+        text = turn.text
+        if len(text) >= 80 or (len(text) >= 30 and text[-1] not in ":…" and not is_chatter(text)):
+            return text
     return said[-1].text if said else ""
 
 

@@ -13,11 +13,13 @@ from datetime import datetime
 
 from holdfast.model.ledger import FailedLine, Skip
 from holdfast.model.records import Origin, Session, ToolCall, Turn
+from holdfast.model.trust import Trust
 from holdfast.refine.echoes import Journalled, Transcribed
 from holdfast.refine.plan import Job
 from holdfast.refine.turns import READERS, Refined, RefinedResult, RefinedTurn
 from holdfast.sources.claude_code.events import AGENT as HOOKS
 from holdfast.sources.claude_code.records import READER_VERSION
+from holdfast.sources.claude_code.tools import INSIDE_TOLD, is_own
 from holdfast.sources.draft import DraftSession
 from holdfast.store.protocol import SourceChange, Writer
 
@@ -167,7 +169,8 @@ def _join_result(page: _Page, event: RefinedResult) -> None:
         _duration_ms(turn.time, event.time),
         tool.call,
     )
-    page.keep(replace(turn, tool=joined))
+    inside = event.result == INSIDE_TOLD and is_own(tool.name)
+    page.keep(replace(turn, tool=joined, trust=Trust.TOOL if inside else turn.trust))
 
 
 def _duration_ms(start: str, end: str) -> int | None:

@@ -266,6 +266,7 @@ def _citation(reader: Reader, number: int, item: _Evidence) -> Citation:
         excerpt=cut(plain(hit.text), EXCERPT_LIMIT),
         browse_url=_browse_url(reader, hit),
         time=hit.time,
+        trust=hit.trust,
     )
 
 

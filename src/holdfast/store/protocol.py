@@ -336,8 +336,8 @@ class Writer(Reader, Protocol):
         ...
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
-        """Store turns; of one that is there already only the tool's result and the origin change.
-        Their sessions become stale."""
+        """Store turns; of one that is there already only the tool's result, the trust and
+        the origin change. Their sessions become stale."""
         ...
 
     def put_commits(self, commits: Iterable[tuple[Commit, Passage]]) -> int:

@@ -65,6 +65,7 @@ class Answers:
                 "uri": citation.uri,
                 "layer": citation.layer.value,
                 "time": citation.time,
+                "trust": citation.trust.value,
                 "excerpt": citation.excerpt,
             }
             for citation in answer.citations

@@ -299,7 +299,7 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
         turns = list(turns)
-        changeable = ("lines", "result", "ok", "duration_ms", "source", "line", "offset", "ref")
+        changeable = "lines result ok duration_ms trust source line offset ref".split()
         self._run_many(
             f"INSERT INTO turn ({rows.TURN}) VALUES ({rows.marks(rows.TURN)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
