@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 
@@ -28,7 +29,8 @@ SOURCES = ("startup", "clear", "compact", "fork")
 MOST = 9_900
 LONGEST_PAYLOAD = 8_000_000
 ASK_S = 0.8
-THINK_S = 2
+# What all of it may take: after that the system ends this process, whatever it waits for.
+PATIENCE_S = 1.8
 STALE_S = 86_400
 WELCOME = "Holdfast remembers what is done here, for later sessions; see `holdfast status`."
 
@@ -288,14 +290,11 @@ def ask(place: Place, session: str, cwd: str, prompt: str) -> dict[str, Any] | N
 
 
 def think(place: Place, bank: str, prompt: str) -> dict[str, Any]:
-    """The same in this process, by words alone; given up after a while."""
+    """The same in this process, by words alone."""
     import gc
-    import signal
     import site
 
     gc.disable()  # this process is over before there is anything to collect
-    signal.signal(signal.SIGALRM, lambda number, frame: os._exit(0))
-    signal.alarm(THINK_S)
     site.main()
     if "-I" not in place.interpreter()[1:]:
         site.addsitedir(site.getusersitepackages())
@@ -380,6 +379,8 @@ def main(taken: list[bytes]) -> None:
     if what != "file":
         bare = os.path.exists(os.path.join(place.hooks, "names-only"))
         keep(place, EVENTS[what], session, b"" if bare else data)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
     payload = json.loads(data) if len(data) <= LONGEST_PAYLOAD else None
     if not is_object(payload):
         return
