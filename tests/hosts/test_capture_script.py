@@ -14,6 +14,7 @@ import pytest
 from tests.hooked import RECORDED, SESSION, recorded
 
 from holdfast.app.lease import start_of
+from holdfast.brief.write import SUBAGENTS
 from holdfast.capture.inbox import waiting
 from holdfast.capture.places import Places
 from holdfast.hosts import claude_code
@@ -254,15 +255,25 @@ def test_without_an_interpreter_events_are_kept_and_then_only_their_names(hooks:
         ("UserPromptSubmit", "goal"),
         ("PreToolUse", "file"),
         ("PostToolUseFailure", "error"),
+        ("SubagentStart", "subagent"),
     ],
 )
 def test_where_an_answer_is_due_its_script_is_asked(hooks: Hooks, event: str, asked: str) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
     answer = hooks.places.hooks / "answer.py"
     answer.write_text("import sys; print(sys.argv[1:], sys.stdin.read())")
+    (hooks.home / "briefs").mkdir()
+    (hooks.home / "briefs" / SUBAGENTS).touch()
     done = hooks.run(event, b'{"a":1}')
     assert done.stdout.decode() == f"['{asked}', '{SESSION}'] {{\"a\":1}}\n"
     assert hooks.events() == [], "it captures by itself"
+
+
+def test_a_subagent_costs_no_interpreter_where_none_is_briefed(hooks: Hooks) -> None:
+    hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
+    (hooks.places.hooks / "answer.py").write_text("print('answer')")
+    hooks.silent("SubagentStart", b'{"agent_id":"a"}')
+    assert [event for event, _, _ in hooks.events()] == ["SubagentStart"]
 
 
 def test_the_second_prompt_of_a_session_is_only_captured(hooks: Hooks) -> None:

@@ -79,8 +79,7 @@ def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
 
 
 def keep(place: Place, event: str, session: str, data: bytes) -> None:
-    """Put an event into the inbox as capture.sh does. No room: that it happened is kept, its
-    words are in the transcript."""
+    """Put an event into the inbox as capture.sh does; where there is no room, its name."""
     stem = os.path.join(place.inbox, f"1.{event}.{session}.{os.getpid()}")
     for n in range(100):
         path = stem if not n else f"{stem}.{n}"
@@ -99,7 +98,7 @@ def keep(place: Place, event: str, session: str, data: bytes) -> None:
 
 
 def give(place: Place, kind: str, session: str, cwd: str, brief: dict[str, Any]) -> None:
-    """Print a brief, and leave a note of it."""
+    """Print a brief, and leave a note of it, which holds no words and may rest anywhere."""
     text, id = brief.get("text"), brief.get("id")
     if not isinstance(text, str) or not isinstance(id, str) or not text or len(text) > MOST:
         return
@@ -115,7 +114,6 @@ def give(place: Place, kind: str, session: str, cwd: str, brief: dict[str, Any])
         "records": brief.get("records", []),
         "cwd": cwd,
     }
-    # It names records and holds no words of anybody: it may rest anywhere.
     keep(place, "HoldfastInjected", session, json.dumps(note).encode())
 
 
@@ -213,10 +211,13 @@ def nudge(place: Place) -> None:
     if works(os.path.join(place.hooks, "worker.pid")):
         return
     path, own = os.path.join(place.home, "briefs", "folders.json"), f".{os.getpid()}"
-    waits = any(name.startswith("1.") and own not in name for name in os.listdir(place.inbox))
-    made = os.stat(path).st_mtime if os.path.exists(path) else 0.0
-    if not waits and time.time() - made < STALE_S:
+    waits = [e for e in os.scandir(place.inbox) if e.name[:2] == "1." and own not in e.name]
+    since = time.time() - STALE_S
+    if not waits and os.path.exists(path) and os.stat(path).st_mtime > since:
         return
+    if any(event.stat().st_mtime < since for event in waits):
+        # Nobody comes for the words: names must do, until a worker says otherwise.
+        once(os.path.join(place.hooks, "names-only"))
     python, *flags = place.interpreter()
     command = [python, *flags, "-m", "holdfast", "worker", "--nudged"]
     null = [(os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in range(3)]
@@ -243,8 +244,7 @@ def works(path: str) -> bool:
 
 
 def goal(place: Place, session: str, payload: dict[str, Any]) -> None:
-    """The goal brief: asked of a running server, else found here by words alone. Small talk and
-    machine text do not use up a session's only one."""
+    """Asked of a running server, else found by words alone. Small talk uses up no brief."""
     prompt, cwd = payload.get("prompt"), str(payload.get("cwd") or "")
     if not isinstance(prompt, str) or len(prompt) < 12 or prompt.lstrip()[:1] in ("<", "/", "!"):
         return

@@ -24,6 +24,7 @@ case $event in
 SessionStart) answer=start ;;
 PreToolUse) answer=file ;;
 PostToolUseFailure) answer=error ;;
+SubagentStart) [ ! -e "$home/briefs/subagents" ] || answer=subagent ;;
 UserPromptSubmit)
     # The first prompt of a session, and of no session twice.
     [ -e "$home/marks/$session.goal" ] || answer=goal
