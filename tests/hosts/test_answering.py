@@ -349,8 +349,10 @@ def test_both_sides_spell_a_remote_alike() -> None:
 def test_the_script_knows_the_places_that_the_program_knows() -> None:
     text = (SCRIPTS / "answer.py").read_text("utf-8")
     places = Places(Path("/h"))
-    for path in (places.inbox_line, places.interpreter, places.names_only, places.pid):
-        assert f'"{path.name}"' in text
+    shell = (SCRIPTS / "capture.sh").read_text("utf-8")
+    for path in (places.inbox_line, places.interpreter, places.pid, places.nudged):
+        assert f'"{path.name}"' in text and f"$here/{path.name}" in shell
+    assert f'"{places.names_only.name}"' in text and f"$here/{places.names_only.name}" in shell
     for name in (places.marks.name, places.briefs.name, INJECTED, "ask.sock"):
         assert f'"{name}"' in text
 

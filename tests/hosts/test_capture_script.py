@@ -224,6 +224,31 @@ def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to tell whose it is")
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_while_one_is_being_started_no_other_is(hooks: Hooks, shell: list[str]) -> None:
+    gate = hooks.log.with_name("gate")
+    os.mkfifo(gate)
+    hooks.interpreter(f'#!/bin/sh\necho start >>"{hooks.log}"\nread -r go <"{gate}"\n')
+    for _ in range(5):
+        hooks.run("Stop", b"{}", shell)
+    assert hooks.started() == ["start"]
+    number = int(hooks.places.nudged.read_text().split()[0])
+    gate.write_text("go\n")
+    give_up = time.monotonic() + 20
+    while start_of(number) and _state(number) != "Z" and time.monotonic() < give_up:
+        time.sleep(0.01)  # a dead one may stay to be seen where nobody buries it
+    hooks.run("Stop", b"{}", shell)
+    while len(hooks.started()) < 2 and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert hooks.started() == ["start", "start"]
+    gate.write_text("go\n")
+
+
+def _state(number: int) -> str:
+    return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][:1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to tell whose it is")
 def test_a_number_that_another_process_bears_now_is_no_worker(hooks: Hooks) -> None:
     hooks.worker()
     other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)

@@ -208,7 +208,7 @@ def welcome(place: Place) -> None:
 
 def nudge(place: Place) -> None:
     """Start a worker if there is something for it to do and none runs."""
-    if works(os.path.join(place.hooks, "worker.pid")):
+    if any(works(os.path.join(place.hooks, name)) for name in ("worker.pid", "nudged")):
         return
     path, own = os.path.join(place.home, "briefs", "folders.json"), f".{os.getpid()}"
     waits = [e for e in os.scandir(place.inbox) if e.name[:2] == "1." and own not in e.name]
@@ -238,7 +238,8 @@ def works(path: str) -> bool:
         if not os.path.isdir("/proc/self"):
             return True
         with open(f"/proc/{number}/stat") as file:
-            return began == file.read().rpartition(") ")[2].split()[19:20]
+            known = file.read().rpartition(") ")[2].split()
+            return known[0] != "Z" and began == known[19:20]
     except (OSError, ValueError):
         return False
 
