@@ -264,7 +264,7 @@ def test_all_that_ever_lies_in_a_home_goes_with_the_data(tmp_path: Path) -> None
 def test_data_goes_only_when_asked_and_nothing_of_others_with_it(user: User) -> None:
     bug_hunt().write(user.home / ".claude" / "projects")
     assert "transcript" in user.do("setup", "--yes")
-    user.do("ingest", "--embed", "none")
+    user.do("worker", "--once")
     stranger = user.places.home / "my notes.txt"
     stranger.write_text("mine")
     assert user.run("uninstall", "--data").returncode == 2
@@ -272,6 +272,13 @@ def test_data_goes_only_when_asked_and_nothing_of_others_with_it(user: User) -> 
     assert (user.places.home / "memory.db").exists() and not user.places.hooks.exists()
     user.do("uninstall", "--yes", "--data")
     assert list(user.places.home.iterdir()) == [stranger]
+
+
+def test_both_files_may_be_new_in_one_folder(user: User) -> None:
+    user.env["CLAUDE_CONFIG_DIR"] = str(user.home / "work" / ".claude")
+    user.do("setup", "--yes")
+    user.do("uninstall", "--yes")
+    assert not (user.home / "work" / ".claude").exists() and not user.places.hooks.exists()
 
 
 def test_history_is_read_when_asked_for(user: User) -> None:

@@ -159,7 +159,8 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
 def tidy(work: Work) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
     removed = _remove_old(work.places.marks, "*", MARKS_KEPT_S)
-    removed += _remove_old(work.settings.home / "vectors", ".*.vectors.*", LEFTOVERS_KEPT_S)
+    for folder, left in (("vectors", ".*.vectors.*"), ("backups", ".*.part")):
+        removed += _remove_old(work.settings.home / folder, left, LEFTOVERS_KEPT_S)
     return f"{removed} old files removed" if removed else ""
 
 

@@ -21,6 +21,7 @@ from holdfast.brief.frame import (
     quote,
     tame,
     tokens,
+    width,
 )
 from holdfast.brief.matters import Matter, Matters, latest_versions, telling
 from holdfast.language import cut, sentences
@@ -51,7 +52,7 @@ class _Part(NamedTuple):
 
     @property
     def size(self) -> int:
-        return sum(map(len, self.lines)) + len(self.lines)
+        return sum(map(width, self.lines)) + len(self.lines)
 
 
 def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int) -> Brief:

@@ -27,6 +27,8 @@ _SESSIONS = 2000
 _FOLDERS = "folders.json"
 _SETTINGS = "settings.json"
 _TRIGGERS = ".triggers.json"
+# Is there where subagents are to be briefed.
+SUBAGENTS = "subagents"
 
 
 def write_briefs(
@@ -46,6 +48,11 @@ def write_briefs(
         "subagents": wanted.subagents,
     }
     _put(folder / _SETTINGS, {"v": VERSION, **flags})
+    # For a shell to look at, which then starts no interpreter for nothing.
+    if wanted.subagents:
+        (folder / SUBAGENTS).touch(0o600)
+    else:
+        (folder / SUBAGENTS).unlink(missing_ok=True)
     _sweep(folder, {bank.id for bank in banks})
     # Its time tells hooks when all of this was last looked at.
     (folder / _FOLDERS).touch()

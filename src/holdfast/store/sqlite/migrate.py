@@ -6,6 +6,7 @@ last step lies in `PRAGMA user_version`; a higher one than we know is left alone
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -27,6 +28,15 @@ def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
     holds = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application != APPLICATION_ID and (holds or version):
         raise corrupt(path, "it belongs to another program")
+
+
+def check_current(connection: sqlite3.Connection, path: Path, known: int) -> None:
+    """Refuse an older memory, for those who have no time to bring it up to date."""
+    if path.exists() and _version(connection) != known:
+        raise StoreError(
+            f"The memory at {path} is of an older version.",
+            "Run `holdfast worker`, which brings it up to date.",
+        )
 
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[str, str]]) -> None:
@@ -87,12 +97,15 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         while (copy := folder / f"{path.stem}-schema{version}-{number}.db").exists():
             number += 1
-        make_private(copy)
+        part = copy.with_name(f".{copy.name}.{os.getpid()}.part")
+        make_private(part)
     except OSError as error:
         raise StoreError(
             f"No backup can be made in {folder}: {error.strerror or error}.",
             "Make that folder writable; the memory is not changed without a backup.",
         ) from error
-    with closing(sqlite3.connect(copy)) as target:
+    with closing(sqlite3.connect(part)) as target:
         connection.backup(target)
+    # A copy that a kill cut short never bears the name of a whole one.
+    part.replace(copy)
     return copy

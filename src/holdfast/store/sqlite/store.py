@@ -25,7 +25,7 @@ from holdfast.store.sqlite.connection import (
     use_wal,
 )
 from holdfast.store.sqlite.derived import DerivedWays
-from holdfast.store.sqlite.migrate import check_ours, migrate
+from holdfast.store.sqlite.migrate import check_current, check_ours, migrate
 from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
@@ -45,10 +45,12 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
         busy_s: float = BUSY_S,
         create: bool = True,
         any_thread: bool = False,
+        as_it_is: bool = False,
     ) -> None:
         """Open a memory. Without `create` nothing is made on disk: a missing memory is an
         empty one, and one that cannot be written can still be asked. One thread at a time may
-        use it: the one that opened it, unless it is for `any_thread`."""
+        use it: the one that opened it, unless it is for `any_thread`. A memory of an older
+        version is brought up to date, which may take long; one asked for `as_it_is`, refused."""
         asking = None if create else open_to_ask(path, any_thread)
         connection = asking or open_database(path, busy_s, any_thread)
         super().__init__(connection, path)
@@ -57,6 +59,8 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
         try:
             with translated(path):
                 check_ours(connection, path, len(migrations))
+                if as_it_is:
+                    check_current(connection, path, len(migrations))
                 if asking is None:
                     tighten(path)
                     use_wal(connection, busy_s)
