@@ -56,10 +56,12 @@ class Server:
         self,
         write: Callable[[str], object],
         companions: Callable[[], Sequence[Companion]] = no_companions,
+        calm_s: float = CALM_S,
     ) -> None:
         self._write = write
         self._writing = threading.Lock()
         self._make_companions = companions
+        self._calm_s = calm_s
         self._companions: list[Companion] = []
         self._thread = ThreadPoolExecutor(1, "engine")
         self._answers: Any = None
@@ -122,7 +124,7 @@ class Server:
     def _prepare(self) -> None:
         """Load what takes long, as soon as it is asked for, or when the client has come to rest:
         until then it would only slow down the start of the session."""
-        self._wanted.wait(CALM_S)
+        self._wanted.wait(self._calm_s)
         if self._over:
             return
         self._load()
