@@ -8,13 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from holdfast.model.bank import Bank
-from holdfast.model.curation import Curation
 from holdfast.model.ledger import Fate, Source
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange, Store
-from holdfast.store.sqlite import labels, rows
+from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.connection import (
     BUSY_S,
@@ -173,7 +172,7 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
             source,
         )
         known = self.known_turns(bank, [turn for turn, _ in moving])
-        taken = {turn.seq for turn in self.turns(bank, session)}
+        taken = {turn.seq for turn in self.all_turns(bank, session)}
         for turn, seq in moving:
             if turn in known:
                 self._run("DELETE FROM turn WHERE bank = ? AND id = ?", old, turn)
@@ -187,7 +186,8 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
                 old,
                 turn,
             )
-        for table in ("exchange", "digest", "passage", "stale"):
+        self._rebank_decisions(session, old, bank)
+        for table in ("exchange", "digest", "passage", "stale", "curated", "hidden"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
         if left:
@@ -318,7 +318,7 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
             [(*name, seq) for name, seq in first.items()],
         )
 
-    def put_commits(self, commits: Iterable[tuple[Commit, Passage]]) -> int:
+    def put_commits(self, commits: Iterable[tuple[Commit, Passage | None]]) -> int:
         new = 0
         for commit, passage in commits:
             added = self._run(
@@ -328,22 +328,5 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
             )
             if added.rowcount:
                 new += 1
-                self.put_passages([passage])
-                labels.put(self._run, commit)
+                self.put_passage(commit, passage)
         return new
-
-    def curate(self, entry: Curation) -> Curation:
-        cursor = self._run(
-            "INSERT INTO curation (bank, time, action, target, text, who) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            entry.bank,
-            entry.time,
-            entry.action.value,
-            entry.target,
-            entry.text,
-            entry.who,
-        )
-        return Curation(
-            int(cursor.lastrowid or 0), entry.bank, entry.time, entry.action, entry.target,
-            entry.text, entry.who,
-        )  # fmt: skip
