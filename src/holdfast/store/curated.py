@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from holdfast.model.curation import Curated, Curation
@@ -107,8 +108,8 @@ class CuratedWays(Protocol):
 
 
 class Erasure(NamedTuple):
-    """Rows to erase, by id; the URIs of decisions whose words go too; and the marks by which
-    what is erased is known if it is met again."""
+    """Rows to erase, by id; the URIs of decisions whose words go too; the marks by which what is
+    erased is known if it is met again; and the files whose unread lines are quoted no more."""
 
     bank: str
     sessions: tuple[str, ...] = ()
@@ -117,6 +118,7 @@ class Erasure(NamedTuple):
     memories: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    sources: tuple[int, ...] = ()
 
 
 class Scrubbing(Protocol):
@@ -153,6 +155,10 @@ class Erasing(Protocol):
 
     def scrub(self, clean: Scrubbing) -> None:
         """Take it out of all of them."""
+        ...
+
+    def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
+        """The backups that hold it, or that cannot be looked into."""
         ...
 
     def overwrite(self) -> None:

@@ -5,7 +5,7 @@ Every write happens inside `transaction()`: it is there whole or not at all, and
 process may hold the store for a while, but never for good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection) are
-written once and survive. Derived rows (exchange, digest, passage) can be dropped and made again from them.
+written once and survive. Derived rows (exchange, digest, passage) can be made again from them.
 """
 
 from __future__ import annotations

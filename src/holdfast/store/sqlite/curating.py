@@ -1,4 +1,4 @@
-"""People's decisions in SQLite: the log, what it comes to, and the ways past it to what was read."""
+"""Decisions in SQLite: the log, what it comes to, and the ways past it to what was read."""
 
 from __future__ import annotations
 
@@ -120,11 +120,11 @@ class CuratingWays(CuratingQuestions):
     def put_curated(self, curated: Curated) -> None:
         c = curated
         name = (c.bank, c.kind, c.id)
-        self._run("DELETE FROM curated WHERE bank = ? AND kind = ? AND id = ?", *name)
-        if c.gone or c.text:
-            self._run(
-                f"INSERT INTO curated ({rows.CURATED}) VALUES ({rows.marks(rows.CURATED)})", *c
-            )
+        # One about which nothing stands any more still tells the session it is in.
+        self._run(
+            f"INSERT OR REPLACE INTO curated ({rows.CURATED}) VALUES ({rows.marks(rows.CURATED)})",
+            *c,
+        )
         if c.kind in _ALONE:
             self._run("DELETE FROM hidden WHERE bank = ? AND kind = ? AND id = ?", *name)
             if c.gone:
@@ -195,6 +195,14 @@ class CuratingWays(CuratingQuestions):
                 if decides:
                     self.curate(entry)
             self.put_curated(c._replace(bank=bank))
+        self._run(
+            "INSERT OR IGNORE INTO hidden SELECT ?, kind, id, session FROM hidden "
+            "WHERE bank = ? AND session = ? AND kind = 'raw'",
+            *(bank, old, session),
+        )
+        self._run(
+            "INSERT OR IGNORE INTO erased SELECT ?, mark FROM erased WHERE bank = ?", bank, old
+        )
 
     def put_passages(self, passages: Sequence[Passage]) -> None:
         """Add passages; the index follows by itself."""

@@ -10,9 +10,9 @@ from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
+from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import labels, moments, rows
-from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
@@ -126,12 +126,14 @@ class SqliteReader(VectorQuestions, CuratingQuestions):
             f"WHERE {where}",
             *values,
         )
-        return Counts(*numbers[:-1], *(sizes or (0, 0)), numbers[-1])
+        *told, memories = numbers
+        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories)
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
         where, values = in_bank(bank)
         found = self._all(
-            f"SELECT {rows.SESSION} FROM seen_session WHERE {where} ORDER BY ended DESC, id LIMIT ?",
+            f"SELECT {rows.SESSION} FROM seen_session WHERE {where} "
+            "ORDER BY ended DESC, id LIMIT ?",
             *values,
             limit,
         )

@@ -229,7 +229,8 @@ def curation_of(row: Row) -> Curation:
 
 def curated_of(row: Row) -> Curated:
     """`CURATED`."""
-    return Curated(*row[:4], bool(row[4]), *row[5:])
+    bank, kind, id, session, forgotten, *rest = row
+    return Curated(bank, kind, id, session, bool(forgotten), *rest)
 
 
 def memory_of(row: Row) -> Memory:

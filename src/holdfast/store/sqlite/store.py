@@ -23,7 +23,7 @@ from holdfast.store.sqlite.connection import (
     translated,
     use_wal,
 )
-from holdfast.store.sqlite.derived import DerivedWays
+from holdfast.store.sqlite.erasing import ErasingWays
 from holdfast.store.sqlite.migrate import check_ours, migrate
 from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
@@ -34,7 +34,7 @@ _VARIABLES = 500
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
+class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CheckWays):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -79,6 +79,11 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CheckWays):
 
     def give_back(self, other: Store) -> None:
         self._spare.append(other)
+
+    def overwrite(self) -> None:
+        while self._spare:
+            self._spare.pop().close()
+        super().overwrite()
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
