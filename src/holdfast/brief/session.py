@@ -7,7 +7,7 @@ is not repeated. The same memory always gives the same brief.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.brief.frame import (
@@ -24,10 +24,12 @@ from holdfast.brief.frame import (
 )
 from holdfast.brief.matters import Matter, Matters, latest_versions, telling
 from holdfast.language import cut
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import Filter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
+from holdfast.recall.hits import corrected
 from holdfast.refine.signals import is_go_on
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader
@@ -111,15 +113,17 @@ def _left_off(reader: Reader, bank: str) -> list[_Part]:
     for session in reader.sessions(bank, _SESSIONS):
         digest = reader.digest_of(bank, session.id) if not session.parent else None
         if digest is not None:
-            return [_Part(("", "Where we left off")), _last(session, digest)]
+            told = corrected(reader, bank, "digest", digest.id)
+            return [_Part(("", "Where we left off")), _last(session, digest, told)]
     return []
 
 
-def _last(session: Session, digest: Digest) -> _Part:
+def _last(session: Session, digest: Digest, corrected: str) -> _Part:
+    told = f"[corrected {tame(corrected)}] " if corrected else ""
     branch = f", branch {tame(session.branch)}" if session.branch else ""
     lines = [
         f"- {moment(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
-        f"{mark(digest.trust)}{quote(digest.request)} ({_short(uri('digest', digest.id))})"
+        f"{mark(digest.trust)}{told}{quote(digest.request)} ({_short(uri('digest', digest.id))})"
     ]
     done = [item for item in digest.completed if not item.endswith("…")] or digest.completed
     # The last thing that was done says most about where things stand.
@@ -137,7 +141,7 @@ def _short(name: str) -> str:
 def _decisions(reader: Reader, bank: str) -> list[_Part]:
     """What was settled in so many words, the latest first, amended ones in their last version."""
     matters = Matters(reader, bank)
-    records: list[Exchange | Commit] = []
+    records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.sift(bank, Filter(type="decision"), _LOOKED_AT)
     records += [x for x in reader.sift(bank, Filter(since=_ALL), _LOOKED_AT) if _by_person(x)]
     records += _commits(reader, bank)
@@ -148,6 +152,14 @@ def _decisions(reader: Reader, bank: str) -> list[_Part]:
     parts = [_decision(m, before) for m, before in latest_versions(settled[:40])]
     heading = _Part(("", "Decided here (in the words of the time; the latest version of each)"))
     return [heading, *parts[:_DECISIONS]] if parts else []
+
+
+def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
+    """What people asked to remember."""
+    for passage in reader.recent(bank, "memory", _LOOKED_AT):
+        for record in reader.find(bank, "memory", passage.id, 1):
+            if isinstance(record, Memory):
+                yield record
 
 
 def _by_person(record: Exchange | Commit) -> bool:
@@ -184,7 +196,8 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
         today = day(record.started)
         date = today if today != last_day else " " * len(today)
         last_day = today
-        parts.append(_Part((_row(record, date),), (uri("exchange", record.id),)))
+        told = corrected(reader, bank, "exchange", record.id)
+        parts.append(_Part((_row(record, date, told),), (uri("exchange", record.id),)))
     heading = _Part(("", "Recent work (id, time, type, what was asked, about how many tokens)"))
     return [heading, *parts] if parts else []
 
@@ -199,8 +212,9 @@ def _worth_listing(reader: Reader, exchange: Exchange) -> bool:
     return not by_agent and bool(exchange.summary or exchange.files_modified)
 
 
-def _row(x: Exchange, date: str) -> str:
+def _row(x: Exchange, date: str, corrected: str) -> str:
     kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _OPEN else "")
     cost = tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
-    title = f"{mark(x.trust)}{cut(tame(x.title), _TITLE)}"
+    told = f"[corrected {tame(corrected)}] " if corrected else ""
+    title = f"{mark(x.trust)}{told}{cut(tame(x.title), _TITLE)}"
     return f"- {x.id[:_SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"

@@ -47,13 +47,3 @@ def settle(known: Curated, target: str, left: Sequence[Curation]) -> Curated:
             case _:
                 pass
     return state if state.text else state._replace(was="")
-
-
-def history(log: Iterable[Curation], target: str) -> list[Curation]:
-    """Everything that was decided about a record, what was undone and what went into it
-    included."""
-    log = list(log)
-    own = [e for e in log if e.target == target or (e.action is Action.MERGE and e.text == target)]
-    numbers = {str(entry.seq) for entry in own}
-    undone = [e for e in log if e.action is Action.UNDO and e.target in numbers]
-    return sorted([*own, *undone], key=lambda entry: entry.seq)

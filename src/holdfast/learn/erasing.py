@@ -203,8 +203,15 @@ class Eraser:
             for event in journal.read(path)
         )
         told.log_lines = sum(pattern(line) != line for line in self._log_lines())
-        told.transcripts = self._sources(self._origins(touched))
+        told.transcripts = (*self._sources(self._origins(touched)), *self._settings_with(pattern))
         return told
+
+    def _settings_with(self, pattern: Scrubbing) -> list[str]:
+        """Settings of the user's that are kept to be given back."""
+        folder = self._places.home / "backups"
+        files = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix != ".db"]
+        texts = {str(path): path.read_bytes().decode("utf-8", "replace") for path in files}
+        return [path for path, text in texts.items() if pattern(text) != text]
 
     def scrub(self, pattern: Scrubbing) -> Erased:
         """Take a pattern out of everything."""

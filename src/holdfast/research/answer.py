@@ -79,7 +79,7 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     counts = reader.counts(bank)
     held = (
         (Layer.SUMMARIES, counts.digests),
-        (Layer.OBSERVATIONS, counts.exchanges),
+        (Layer.OBSERVATIONS, counts.exchanges + counts.memories),
         (Layer.TRANSCRIPTS, counts.turns),
         (Layer.TEAM, counts.commits),
     )
@@ -203,10 +203,11 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
 
 
 def _line(item: _Evidence, number: int) -> str:
+    mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
     if not item.hit.time:
-        return f"{item.sentence} [{number}]"
+        return f"{item.sentence}{mark} [{number}]"
     moment = datetime.fromisoformat(item.hit.time)
-    return f"{moment.day} {moment:%b %Y}: {item.sentence} [{number}]"
+    return f"{moment.day} {moment:%b %Y}: {item.sentence}{mark} [{number}]"
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
@@ -275,6 +276,8 @@ def _browse_url(reader: Reader, hit: Hit) -> str:
         return f"/repos?commit={id}"
     if word == "digest":
         return f"/sessions/{hit.session}"
+    if word == "memory":
+        return f"/memory?tab=remembered&id={id}"
     found = reader.find(hit.bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
     return f"/sessions/{hit.session}#msg-{place}"

@@ -86,12 +86,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
-    """The bank of each hit is told only where there is more than one."""
+    """The bank of each hit is told only where there is more than one, and that it was corrected
+    only where it was."""
     whole = plain(found)
     for hit in (*whole["hits"], *whole["misses"]):
         bank = hit.pop("bank")
         if bank in names:
             hit["bank"] = names[bank]
+        if not hit["corrected"]:
+            del hit["corrected"]
     return whole
 
 
@@ -151,6 +154,7 @@ def _why(hit: Hit) -> str:
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
     head += f" · {bank}" if bank else ""
+    head += f" · corrected {hit.corrected}" if hit.corrected else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
     if explain:
