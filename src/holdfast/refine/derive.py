@@ -82,7 +82,7 @@ def _derive(
         if overlay.hides(turn, grouping.exchange):
             yield Hidden(turn.id)
             continue
-        yield passages.make(turn)
+        yield overlay.place(passages.make(turn), turn, grouping.exchange)
         if turn.role is Role.ASSISTANT:
             said = turn.text
     if group := grouping.finish():

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from holdfast.language import cut
 from holdfast.model.curation import Curated
+from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
 from holdfast.refine.digests import digest_id
@@ -59,6 +60,15 @@ class Overlay:
             return turn, []
         was = turn.text if turn.tool is None else turn.tool.result
         return worded(turn, known.text), [Superseded("turn", turn.id, was)]
+
+    def place(self, passage: Passage, turn: Turn, exchange: str) -> Passage:
+        """The passage of a turn; what a person says of the whole exchange supersedes what was
+        said in it, unless they said that very turn anew."""
+        if self._correction("turn", turn.id):
+            return passage._replace(status=Status.VERIFIED)
+        if turn.tool is None and self._correction("exchange", exchange):
+            return passage._replace(status=Status.SUPERSEDED)
+        return passage
 
     def exchange(self, group: Sequence[Turn]) -> tuple[Exchange | None, list[Derived]]:
         """The exchange of a group of turns, if it is to be shown, and what is stored of it."""

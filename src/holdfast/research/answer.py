@@ -21,7 +21,7 @@ from typing import NamedTuple
 from holdfast.language import cut, decides, is_chatter, plain, sentences, squeeze, stem
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Status, Trust
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
 from holdfast.store.protocol import Reader
@@ -173,6 +173,8 @@ def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool) -> _Evide
     score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
     if hit.kind == "digest":
         score *= 0.9  # it repeats what an exchange says nearer to the source
+    if hit.status is Status.SUPERSEDED:
+        score *= 0.4  # what holds now is said elsewhere
     return _Evidence(hit, cut(sentence, SENTENCE_LIMIT), covered, score)
 
 
@@ -204,6 +206,7 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
 
 def _line(item: _Evidence, number: int) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
+    mark += " (superseded)" if item.hit.status is Status.SUPERSEDED else ""
     if not item.hit.time:
         return f"{item.sentence}{mark} [{number}]"
     moment = datetime.fromisoformat(item.hit.time)
