@@ -87,8 +87,11 @@ def test_a_corrected_exchange_gives_its_new_words_everywhere(tmp_path: Path) -> 
         found = memory.recall("what did we decide about how to paint the yawl").hits
         hits = {hit.uri: hit for hit in found}
         assert hits[f"holdfast://exchange/{id}"].corrected == "by ada on 2026-11-01"
-        said = memory.recall("painted blue as the office wants it").hits[0]
-        assert (said.kind, said.status) == ("turn", Status.SUPERSEDED)
+        asked = "painted blue as the office wants it"
+        assert memory.recall(asked).hits[0].uri == f"holdfast://exchange/{id}"
+        said = memory.recall(asked, layers=[Layer.TRANSCRIPTS]).hits
+        blue = {hit.status for hit in said if "blue" in hit.text}
+        assert blue == {Status.SUPERSEDED}
         assert found[0].kind != "turn"
         assert "(corrected by ada on 2026-11-01)" in memory.ask("Is the yawl green?").answer
         digest = memory.reader.digest_of(exchange.bank, SESSION)

@@ -8,7 +8,8 @@ import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.store.sqlite.connection import open_database, translated
-from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate
+from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate, stand_in
+from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -173,3 +174,17 @@ def test_a_step_is_taken_to_its_last_word_or_not_at_all(script: str, tmp_path: P
     with closing(sqlite3.connect(path)) as raw:
         tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master")]
     assert "last" in tables
+
+
+def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, MIGRATIONS[:2]).close()
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
+        stand_in(frozen, dict(MIGRATIONS)["curation"])
+        store = SqliteReader(frozen, path)
+        assert (store.counts().turns, store.sessions(None), store.find(None, "", "a")) == (
+            0,
+            [],
+            [],
+        )
+        assert store.put_away(None, "", "a") == []

@@ -28,6 +28,7 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.query import Filter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
+from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 from holdfast.recall.hits import corrected
 from holdfast.refine.signals import is_go_on
@@ -163,7 +164,9 @@ def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
 
 
 def _by_person(record: Exchange | Commit) -> bool:
-    return isinstance(record, Exchange) and bool(record.facts)
+    if not isinstance(record, Exchange):
+        return False
+    return bool(record.facts) or record.status is Status.VERIFIED
 
 
 def _commits(reader: Reader, bank: str) -> list[Commit]:

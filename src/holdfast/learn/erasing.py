@@ -190,8 +190,8 @@ class Eraser:
         """The files of others that records came from and that are still there."""
         found = [self._store.source(number) for number in numbers]
         paths = [Path(source.path) for source in found if source is not None]
-        home = self._places.home
-        return tuple(sorted(str(p) for p in paths if home not in p.parents and p.is_file()))
+        ours = self._places.journals
+        return tuple(sorted(str(p) for p in paths if p.parent != ours and p.is_file()))
 
     def find(self, pattern: Scrubbing) -> Erased:
         """What a scrubbing would erase."""

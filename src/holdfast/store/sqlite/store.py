@@ -24,14 +24,15 @@ from holdfast.store.sqlite.connection import (
     use_wal,
 )
 from holdfast.store.sqlite.erasing import ErasingWays
-from holdfast.store.sqlite.migrate import check_ours, migrate
+from holdfast.store.sqlite.migrate import check_ours, migrate, stand_in, version_of
 from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.schema import MIGRATIONS
+from holdfast.store.sqlite.schema import M003_CURATION, MIGRATIONS
 from holdfast.store.sqlite.vectors import VectorWays
 
 _VARIABLES = 500
 _END = 1 << 62
+_CURATION = 3
 
 
 class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CheckWays):
@@ -61,6 +62,8 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CheckWays):
                     use_wal(connection, busy_s)
                 if asking is None or not path.exists():
                     migrate(connection, path, migrations)
+                elif version_of(connection) < _CURATION:
+                    stand_in(connection, M003_CURATION)
         except BaseException:
             connection.close()
             raise
