@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,17 @@ from tests.learn.homes import (
     turn_saying,
 )
 
-from holdfast.app.memory import Holdfast
+from holdfast.app.memory import Holdfast, rules_of
+from holdfast.app.steps import STEPS
+from holdfast.app.worker import Manner, work
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
+from holdfast.learn.erasing import is_unfinished
 from holdfast.model.accounts import Chore
 from holdfast.model.query import Filter
 from holdfast.refine.embedding import embed_waiting
+from holdfast.refine.reconcile import reconcile
 from holdfast.store.sqlite.migrate import back_up
 from holdfast.testing.embedders import BagOfWords
 
@@ -239,6 +244,64 @@ def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
                          "time": "", "skip": "erased"}  # fmt: skip
         assert second == other
         assert journal.append(path, [event]) == 0
+
+
+class BrokenOffError(Exception):
+    pass
+
+
+def break_off() -> None:
+    raise BrokenOffError
+
+
+def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with leaky(tmp_path) as memory:
+        monkeypatch.setattr(memory.store, "overwrite", break_off)
+        with pytest.raises(BrokenOffError):
+            memory.scrub(SECRET)
+        assert is_unfinished(memory.store)
+        assert anywhere(tmp_path, SECRET)
+    settings = replace(memory.settings, embed_model="none")
+    work(
+        settings,
+        Manner(once=True, settle_s=0, linger_s=0),
+        [s for s in STEPS if s.name != "ingest"],
+    )
+    assert anywhere(tmp_path, SECRET) == []
+    with open_at(tmp_path) as memory:
+        assert not is_unfinished(memory.store)
+
+
+@pytest.mark.parametrize("erase", ["purge", "scrub"])
+def test_what_was_erased_does_not_come_back_by_way_of_hooks(erase: str, tmp_path: Path) -> None:
+    """The journal tells what the transcript told; once read, and once more after the erasure."""
+    script = harbour()
+    script.user(f"The office opens with {SECRET} on weekdays, is that right?")
+    with filled(tmp_path, script) as memory:
+        turn = turn_saying(memory, "The office opens")
+        event = {
+            "v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "cwd": "/home/dev",
+            "time": "2026-09-01T10:00:00.000Z", "role": "user", "trust": "user",
+            "at": "2026-09-01T10:00:00.000Z", "text": turn.text,
+        }  # fmt: skip
+        over = {"v": 1, "id": "e2", "event": "SessionEnd", "session": SESSION,
+                "time": "2026-09-01T10:00:01.000Z"}  # fmt: skip
+        journal.append(Places(tmp_path).journal(SESSION), [event, over])
+        read_journals(memory)
+        before = memory.counts().turns
+        memory.purge(turn.id) if erase == "purge" else memory.scrub(SECRET)
+        read_journals(memory)
+        assert anywhere(tmp_path, SECRET) == []
+        assert memory.counts().turns == before - (erase == "purge")
+        assert accounted(memory)
+
+
+def read_journals(memory: Holdfast) -> None:
+    places = Places(memory.settings.home)
+    now = "2026-11-01T00:00:00.000Z"
+    reconcile(memory.store, memory.banks, places, rules_of(memory.settings), lambda: now)
 
 
 def test_a_home_that_was_never_used_has_nothing_to_scrub(tmp_path: Path) -> None:

@@ -120,10 +120,7 @@ class Curating(Browsing):
         return decision
 
     def _erased(self, told: Erased) -> Erased:
-        """The matrices of vectors, and prepared briefs, are made again from what is left."""
-        _remove(self.settings.home / "vectors", "*.vectors*")
-        _remove(self.settings.home / "vectors", ".*.vectors*")
-        _remove(Places(self.settings.home).briefs, "*.json")
+        remove_derived_files(self.settings)
         self._renew()
         return told
 
@@ -131,6 +128,13 @@ class Curating(Browsing):
         self._remembered.clear()
         if Places(self.settings.home).briefs.is_dir():
             prepare_briefs(self.settings, self._now)
+
+
+def remove_derived_files(settings: Settings) -> None:
+    """Remove matrices of vectors and prepared briefs: they are made again from what is left."""
+    _remove(settings.home / "vectors", "*.vectors*")
+    _remove(settings.home / "vectors", ".*.vectors*")
+    _remove(Places(settings.home).briefs, "*.json")
 
 
 def _remove(folder: Path, pattern: str) -> None:

@@ -19,6 +19,7 @@ from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
+from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ledger import Skip
 from holdfast.model.records import Role, Turn
@@ -32,6 +33,7 @@ from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.protocol import Stale, Store
 
 ERASED = "[erased]"
+OVERWRITE = "overwrite"
 _SHORTEST = 4
 _IN_A_LOG = 8
 _ALL = 1 << 62
@@ -130,6 +132,9 @@ class Eraser:
         """Erase a record, and all that is made of it."""
         what, told = self.plan_purge(target)
         turns = self._turns_of(target)
+        # Files first: killed before the rows are gone, the same purge can be asked for again.
+        told.events = self._each_journal(_Blanking(turns, what.sessions).change)
+        told.log_lines = self._clean_log(_Without(turns))
         with self._store.transaction():
             entry = Curation(0, target.bank, self._now(), Action.PURGE, target.uri, "", self._who)
             self._store.curate(entry)
@@ -138,9 +143,8 @@ class Eraser:
                 self._curator.apply(target.bank, [target])
             elif target.kind == "turn":
                 derive_session(self._store, Stale(target.bank, target.session, 0))
-        told.events = self._each_journal(_Blanking(turns, what.sessions).change)
-        told.log_lines = self._clean_log(_Without(turns))
-        self._store.overwrite()
+            self._note_unfinished()
+        finish(self._store)
         return told
 
     def _turns_of(self, target: Target) -> list[Turn]:
@@ -216,6 +220,8 @@ class Eraser:
     def scrub(self, pattern: Scrubbing) -> Erased:
         """Take a pattern out of everything."""
         told = self.find(pattern)
+        self._each_journal(lambda event: _scrubbed(event, pattern))
+        self._clean_log(pattern)
         with self._store.transaction():
             touched = self._store.holding(pattern)
             self._seal(touched)
@@ -224,10 +230,14 @@ class Eraser:
                 entry = Curation(0, bank, self._now(), Action.SCRUB, "", "", self._who)
                 self._store.curate(entry)
                 self._make_again(bank, [t for t in touched if t.bank == bank])
-        self._each_journal(lambda event: _scrubbed(event, pattern))
-        self._clean_log(pattern)
-        self._store.overwrite()
+            self._note_unfinished()
+        finish(self._store)
         return told
+
+    def _note_unfinished(self) -> None:
+        """Killed after the rows are gone, a worker makes the files forget them too."""
+        now = self._now()
+        self._store.put_chore(Chore(OVERWRITE, 1, "what was erased is still in a file", now, now))
 
     def _origins(self, touched: Iterable[Touched]) -> set[int]:
         turns = (self._store.turn(t.bank, t.id) for t in touched if t.table == "turn")
@@ -287,6 +297,18 @@ class Eraser:
                 file.truncate(0)
                 file.write("".join(cleaned))
         return changed
+
+
+def finish(store: Store) -> None:
+    """Leave no trace of erased rows in the store's files, and note that it is done."""
+    store.overwrite()
+    with store.transaction():
+        store.clear_chore(OVERWRITE)
+
+
+def is_unfinished(store: Store) -> bool:
+    """Whether an erasure was broken off."""
+    return any(chore.name == OVERWRITE for chore in store.chores())
 
 
 class _Without:
