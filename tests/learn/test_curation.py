@@ -209,6 +209,17 @@ def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_pat
         assert dump(memory.settings.database) == before
 
 
+def test_an_exchange_keeps_its_name_and_borders_without_its_first_turn(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        before = exchange_about(memory, "xebec")
+        memory.forget(turn_saying(memory, "why the xebec loader fails at night").id)
+        after = exchange_about(memory, "xebec")
+        assert (after.id, after.first_seq, after.last_seq) == (before.id, 1, before.last_seq)
+        assert "at night" not in repr(after)
+        memory.correct(after.id, "It was the felucca.")
+        assert exchange_about(memory, "felucca").id == before.id
+
+
 def test_raw_lines_are_not_searched_for_what_is_forgotten(tmp_path: Path) -> None:
     script = harbour()
     script.user("Please list what lies in the hold now.")

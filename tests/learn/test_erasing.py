@@ -304,6 +304,21 @@ def read_journals(memory: Holdfast) -> None:
     reconcile(memory.store, memory.banks, places, rules_of(memory.settings), lambda: now)
 
 
+def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        with closing(sqlite3.connect(memory.settings.database, isolation_level=None)) as raw:
+            raw.execute("PRAGMA secure_delete = OFF")
+            raw.execute("CREATE TABLE earlier (words TEXT)")
+            raw.executemany(
+                "INSERT INTO earlier VALUES (?)", [(f"{SECRET} {n}",) for n in range(500)]
+            )
+            raw.execute("DROP TABLE earlier")
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert anywhere(tmp_path, SECRET) == ["memory.db"]
+        memory.purge(turn_saying(memory, "rename the ketch").id)
+        assert anywhere(tmp_path, SECRET) == []
+
+
 def test_a_home_that_was_never_used_has_nothing_to_scrub(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         assert memory.scrub(SECRET).nothing
