@@ -11,7 +11,8 @@ import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.store.sqlite.connection import open_database, translated
-from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate
+from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate, stand_in
+from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -209,4 +210,21 @@ def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=env)
     assert done.returncode == 9 and backups_of(path) == []
     SqliteStore(path).close()
-    assert [copy.name for copy in backups_of(path)] == ["memory-schema1-1.db"]
+    assert [copy.name for copy in backups_of(path)] == [
+        "memory-schema1-1.db",
+        "memory-schema2-1.db",
+    ]
+
+
+def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, MIGRATIONS[:2]).close()
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
+        stand_in(frozen, dict(MIGRATIONS)["curation"])
+        store = SqliteReader(frozen, path)
+        assert (store.counts().turns, store.sessions(None), store.find(None, "", "a")) == (
+            0,
+            [],
+            [],
+        )
+        assert store.put_away(None, "", "a") == []

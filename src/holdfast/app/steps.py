@@ -8,12 +8,14 @@ from pathlib import Path
 from time import monotonic, time
 
 from holdfast.app.briefing import prepare_briefs
+from holdfast.app.curating import remove_derived_files
 from holdfast.app.memory import rules_of
 from holdfast.app.work import EnoughError, Step, Work
 from holdfast.brief.settle import settle_injections
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
+from holdfast.learn.erasing import finish, is_unfinished
 from holdfast.model.accounts import Injection
 from holdfast.refine import events
 from holdfast.refine import reconcile as reconciling
@@ -120,6 +122,15 @@ def brief(work: Work) -> str:
     return f"{len(written)} banks" if written else ""
 
 
+def overwrite(work: Work) -> str:
+    """Finish an erasure that was broken off."""
+    if not is_unfinished(work.memory.store):
+        return ""
+    finish(work.memory.store)
+    remove_derived_files(work.settings)
+    return "what was erased is in no file any more"
+
+
 def embed(work: Work) -> str:
     """Give vectors to what waits for them, turns for a while only."""
     if not waits_for_vectors(work.memory.reader, work.settings):
@@ -180,6 +191,7 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("settle", settle),
+    Step("overwrite", overwrite),
     Step("brief", brief),
     Step("embed", embed),
     Step("tidy", tidy, stands_alone=True),

@@ -273,6 +273,8 @@ def _lines(item: _Item) -> list[str]:
         who = saying.who
     about = "commit" if matter.kind == "commit" else "in"
     title = f"- {day(matter.time)}, {about} {quote(matter.title)} {mark(matter.trust)}".rstrip()
+    if matter.kind == "memory":
+        title = f"- {day(matter.time)}, remembered"
     lines.insert(0, title)
     if item.amended is not None:
         before = telling(item.amended.sayings, most=1)

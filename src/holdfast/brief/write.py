@@ -22,7 +22,7 @@ from holdfast.settings import Brief as Wanted
 from holdfast.store.protocol import Reader
 
 # A change of what briefs look like makes all of them anew.
-_LOOK = 1
+_LOOK = 2
 _SESSIONS = 2000
 _FOLDERS = "folders.json"
 _SETTINGS = "settings.json"
@@ -79,7 +79,9 @@ def _write_bank(reader: Reader, folder: Path, bank: Bank, wanted: Wanted, now: s
 def _key(reader: Reader, bank: Bank, wanted: Wanted) -> str:
     """What a bank's brief depends on, as one word."""
     counts = reader.counts(bank.id)
-    latest = [p.id for kind in ("exchange", "commit") for p in reader.recent(bank.id, kind, 3)]
+    latest = [
+        p.id for kind in ("exchange", "commit", "memory") for p in reader.recent(bank.id, kind, 3)
+    ]
     curated = len(reader.curations(bank.id))
     given = (_LOOK, bank.name, counts, reader.last_event(bank.id), latest, curated, wanted)
     return content_id(repr(given))

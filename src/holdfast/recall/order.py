@@ -22,6 +22,7 @@ _SPEAKS = 3
 # A tool call names its words without saying anything about them.
 _TOOL = 0.85
 _OUT_OF_TIME = 0.5
+_SUPERSEDED = 0.5
 _IN_RECENT = 1.5
 _AUTHORITY = 0.03
 _CLOSE = 0.85
@@ -65,6 +66,8 @@ def weigh_in(
         factors["speaker"] = _NOT_THE_NAMED
     elif p.role and not who and _speaks_for_another(p.role, question):
         factors["speaker"] = _NOT_THE_SPEAKER
+    if p.status in (Status.SUPERSEDED, Status.RETRACTED):
+        factors["superseded"] = _SUPERSEDED
     if when is not None and not when.holds(p.time):
         factors["time"] = _OUT_OF_TIME
     if recent and "recent" in candidate.ranks:

@@ -22,7 +22,7 @@ def make_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -
         return None
     return Digest(
         bank=session.bank,
-        id=content_id("digest", session.id),
+        id=digest_id(session.id),
         session=session.id,
         started=session.started,
         ended=session.ended,
@@ -36,6 +36,11 @@ def make_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -
         topics=_topics(exchanges),
         exchanges=len(exchanges),
     )
+
+
+def digest_id(session: str) -> str:
+    """The id of the digest of a session."""
+    return content_id("digest", session)
 
 
 def _is_commit(fact: str) -> bool:

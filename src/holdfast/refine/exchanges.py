@@ -65,12 +65,22 @@ class Grouping:
         self._turns.append(turn)
         return closed
 
+    @property
+    def exchange(self) -> str:
+        """The id of the exchange that the open group will be."""
+        return exchange_id(self._turns[0])
+
     def finish(self) -> list[Turn]:
         """The group that is still open, [] if there is none."""
         closed, self._turns = self._turns, []
         self._answered = False
         self._held = 0
         return closed
+
+
+def exchange_id(first: Turn) -> str:
+    """The id of the exchange that starts with a turn."""
+    return content_id("exchange", first.session, first.id)
 
 
 def make_exchange(turns: Sequence[Turn]) -> Exchange:
@@ -96,7 +106,7 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
     times = [turn.time for turn in turns if turn.time]
     return Exchange(
         bank=first.bank,
-        id=content_id("exchange", first.session, first.id),
+        id=exchange_id(first),
         session=first.session,
         first_seq=first.seq,
         last_seq=last.seq,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from holdfast.testing import (
+    store_checks_curation,
     store_checks_ledger,
     store_checks_notes,
     store_checks_order,
@@ -23,6 +24,7 @@ from holdfast.testing.store_samples import MakeStore
 __all__ = ["CHECKS", "MakeStore"]
 
 _MODULES = (
+    store_checks_curation,
     store_checks_ledger,
     store_checks_notes,
     store_checks_order,

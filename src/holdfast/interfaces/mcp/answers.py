@@ -134,6 +134,8 @@ def _hit(hit: Hit) -> Object:
     }
     if hit.status is not Status.OBSERVED:
         item["status"] = hit.status.value
+    if hit.corrected:
+        item["corrected"] = hit.corrected
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value
     return item
