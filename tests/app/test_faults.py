@@ -175,4 +175,5 @@ def test_an_older_program_may_be_at_work_while_a_newer_one_comes(tmp_path: Path)
             source = older.add_source("/old/one.jsonl", "claude-code", older.banks()[0].id)
         assert older.source(source.id) == source
     assert run(home, "doctor").returncode == 0
-    assert [copy.name for copy in (home / "backups").iterdir()] == ["memory-schema1-1.db"]
+    copies = sorted(copy.name for copy in (home / "backups").iterdir())
+    assert copies == [f"memory-schema{number}-1.db" for number in range(1, len(MIGRATIONS))]
