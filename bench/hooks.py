@@ -106,7 +106,12 @@ def measure(places: Places) -> list[str]:
 
 def play(places: Places, session: str) -> None:
     """One session's hooks, one after the other, none of which may fail or say anything."""
-    env = {**os.environ, "CLAUDE_CODE_SESSION_ID": session}
+    env = {
+        **os.environ,
+        "CLAUDE_CODE_SESSION_ID": session,
+        "CLAUDE_CONFIG_DIR": str(places.home / "claude"),
+        "HOLDFAST_EMBEDDER": "none",
+    }
     script = str(places.hooks / "capture.sh")
     for number in range(EVENTS):
         event = ("UserPromptSubmit", "PostToolUse", "PostToolUse", "Stop")[number % 4]

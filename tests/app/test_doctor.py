@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -62,8 +63,29 @@ def test_missing_and_old_scripts_are_copied_anew(settings: Settings) -> None:
     done = run(settings.home, "doctor")
     assert done.returncode == 1 and "another version: capture.sh" in done.stdout
     done = run(settings.home, "doctor", "--fix")
-    assert done.returncode == 0 and "mended: scripts: capture.sh copied anew." in done.stdout
+    assert done.returncode == 0 and "mended: scripts: capture.sh laid out anew." in done.stdout
     assert script.read_bytes() == whole
+
+
+def test_a_folder_of_hooks_that_was_deleted_is_laid_out_whole(settings: Settings) -> None:
+    places = Places(settings.home)
+    shutil.rmtree(places.hooks)
+    found = ill(settings)
+    for name in ("hooks", "scripts", "interpreter", "events"):
+        assert found[name].remedy == "holdfast doctor --fix", found[name]
+    assert fixed(settings) == {"scripts": True}
+    assert not ill(settings).keys() & {"hooks", "scripts", "events"}
+    assert places.interpreter.read_text().startswith(f"{sys.executable}\n")
+    inbox = places.inbox()
+    assert inbox is not None and inbox.is_dir()
+    inbox.rmdir()
+
+
+def test_settings_that_switch_all_hooks_off_are_told(settings: Settings) -> None:
+    change_settings(settings, disableAllHooks=True)
+    assert "disableAllHooks" in ill(settings)["hooks"].sentence
+    change_settings(settings, disableAllHooks=False)
+    assert ill(settings) == {}
 
 
 def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Settings) -> None:
@@ -83,17 +105,19 @@ def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Sett
 
 
 @pytest.mark.parametrize(
-    ("lines", "words"),
+    ("lines", "words", "remedy"),
     [
-        ("", "does not name a Python"),
-        ("/no/python\n-I\n", "cannot be run"),
-        (f"{sys.executable}\n-I -S\n", "cannot import Holdfast"),
+        ("", "does not name a Python", "holdfast doctor --fix"),
+        ("/no/python\n-I\n", "cannot be run", "holdfast setup"),
+        (f"{sys.executable}\n-I -S\n", "cannot import Holdfast", "holdfast setup"),
     ],
 )
-def test_an_interpreter_that_does_not_serve(settings: Settings, lines: str, words: str) -> None:
+def test_an_interpreter_that_does_not_serve(
+    settings: Settings, lines: str, words: str, remedy: str
+) -> None:
     Places(settings.home).interpreter.write_text(lines)
     found = ill(settings)["interpreter"]
-    assert words in found.sentence and found.remedy == "holdfast setup"
+    assert words in found.sentence and found.remedy == remedy
 
 
 def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> None:

@@ -45,6 +45,14 @@ def drop_event(settings: Settings, age: float) -> Path:
     return path
 
 
+def tell(settings: Settings, age: float) -> None:
+    """A hook told of a session, and a worker took it up."""
+    journal = Places(settings.home).journal("s")
+    journal.parent.mkdir()
+    journal.touch()
+    make_old(journal, age)
+
+
 def recent_session(settings: Settings, minutes: float) -> Path:
     script = Script(start=datetime.now(UTC) - timedelta(minutes=minutes, seconds=20))
     script.user("Reef the mainsail")
@@ -55,8 +63,18 @@ def test_a_home_that_was_just_set_up_waits(settings: Settings) -> None:
     assert verdict_of(settings).sentence == "Capture is set up and waits for your next session."
 
 
+def test_what_was_read_does_not_show_that_hooks_run(settings: Settings) -> None:
+    path = recent_session(settings, 2.5)
+    read_all(settings)
+    assert verdict_of(settings).sentence == "Capture is set up and waits for your next session."
+    with path.open("a") as file:
+        file.write("{}\n")
+    assert verdict_of(settings).sentence.endswith("session; 1 line is still to be read.")
+
+
 def test_all_is_well(settings: Settings) -> None:
     recent_session(settings, 2.5)
+    tell(settings, 150)
     read_all(settings)
     found = verdict_of(settings)
     assert found == Verdict("works", "Capture works: last event 2 minutes ago, everything read.")
@@ -64,6 +82,7 @@ def test_all_is_well(settings: Settings) -> None:
 
 def test_lines_that_are_still_to_be_read_are_told(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
+    tell(settings, 150)
     read_all(settings)
     with path.open("a") as file:
         file.write("{}\n{}\n")
@@ -83,6 +102,21 @@ def test_no_hooks_at_all(settings: Settings) -> None:
     (settings.claude_dir / "settings.json").unlink()
     found = verdict_of(settings)
     assert (found.state, found.remedy) == ("off", "holdfast setup")
+
+
+def test_settings_that_cannot_be_read_are_not_taken_for_settings_without_hooks(
+    settings: Settings,
+) -> None:
+    (settings.claude_dir / "settings.json").write_text("{")
+    found = verdict_of(settings)
+    assert found.state == "broken" and "settings.json cannot be read" in found.sentence
+
+
+def test_settings_that_switch_all_hooks_off(settings: Settings) -> None:
+    path = settings.claude_dir / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
+    found = verdict_of(settings)
+    assert found.state == "broken" and "disableAllHooks" in found.sentence
 
 
 def test_some_hooks_are_missing(settings: Settings) -> None:
@@ -165,13 +199,15 @@ def test_ages_are_told_in_words(seconds: float, words: str) -> None:
 def test_status_says_it_first_and_shows_what_it_stands_on(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
     bug_hunt().write(settings.claude_dir / "projects")
+    tell(settings, 150)
     read_all(settings)
     path.unlink()
     run(settings.home, "worker")
     told = run(settings.home, "status").stdout
     assert told.startswith("Capture works: last event ")
-    for words in ("last ingest: 20", "worker: not running; 0 events", "disk: database "):
+    for words in ("last ingest: 20", "worker: not running; no events wait", "disk: database "):
         assert words in told
+    assert "vectors" not in told
     assert "gone from disk: 1 transcript (1 line kept)" in told
     found = json.loads(run(settings.home, "status", "--json").stdout)
     assert found["capture"]["state"] == "works"

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
 
@@ -110,6 +111,19 @@ def test_one_that_is_just_leaving_is_waited_for(tmp_path: Path) -> None:
     leaving.communicate(timeout=10)
 
 
+def test_one_that_is_dead_and_not_buried_is_nobody(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    places.hooks.mkdir()
+    dead = subprocess.Popen(["sleep", "60"])
+    places.pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
+    dead.kill()
+    os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+    with lease(places):
+        places.pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
+        assert see_worker(places).pid is None
+    dead.wait()
+
+
 def test_a_number_that_another_process_has_now_is_nobody(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     places.pid.write_text(f"{os.getpid()}\n1\n")
@@ -139,3 +153,12 @@ def test_two_homes_do_not_meet(tmp_path: Path) -> None:
 def test_looking_makes_nothing(tmp_path: Path) -> None:
     assert see_worker(Places(tmp_path / "none")) == (False, None, False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_hooks_leave_once_a_worker_looks_is_for_another_to_be_told_of(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    places.hooks.mkdir()
+    for held in (True, False):
+        places.nudged.write_text("1\n2\n")
+        with lease(places) if held else nullcontext(), lease(places, patience=0):
+            assert not places.nudged.exists()

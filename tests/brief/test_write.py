@@ -9,6 +9,7 @@ from tests.brief import scenarios
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
 from holdfast.brief.triggers import error_lines, error_triggers, signature_of
+from holdfast.brief.write import SUBAGENTS
 from holdfast.capture.places import Places
 from holdfast.settings import Brief, Settings
 from holdfast.testing.transcripts import Script, bug_hunt
@@ -58,10 +59,14 @@ def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
     other = Settings(
-        home=settings.home, claude_dir=tmp_path, brief=Brief(triggers=False, exchanges=1)
+        home=settings.home,
+        claude_dir=tmp_path,
+        brief=Brief(triggers=False, exchanges=1, subagents=True),
     )
-    assert len(prepare_briefs(other)) == 2
     folder = Places(settings.home).briefs
+    assert not (folder / SUBAGENTS).exists()
+    assert len(prepare_briefs(other)) == 2
+    assert (folder / SUBAGENTS).exists()
     assert loaded(folder / "settings.json")["triggers"] is False
     bank = loaded(folder / "folders.json")["folders"][scenarios.SHOP]
     assert loaded(folder / f"{bank}.triggers.json")["files"] == {}

@@ -349,7 +349,25 @@ def test_both_sides_spell_a_remote_alike() -> None:
 def test_the_script_knows_the_places_that_the_program_knows() -> None:
     text = (SCRIPTS / "answer.py").read_text("utf-8")
     places = Places(Path("/h"))
-    for path in (places.inbox_line, places.interpreter, places.names_only, places.pid):
-        assert f'"{path.name}"' in text
+    shell = (SCRIPTS / "capture.sh").read_text("utf-8")
+    for path in (places.inbox_line, places.interpreter, places.pid, places.nudged):
+        assert f'"{path.name}"' in text and f"$here/{path.name}" in shell
+    assert f'"{places.names_only.name}"' in text and f"$here/{places.names_only.name}" in shell
     for name in (places.marks.name, places.briefs.name, INJECTED, "ask.sock"):
         assert f'"{name}"' in text
+
+
+def test_words_that_nobody_has_come_for_in_a_day_are_the_last(home: Home) -> None:
+    """As where the package was removed and its hooks were not."""
+    home.places.interpreter.write_text("/bin/false\n-I\n")
+    home.places.pid.unlink()
+    script = [sys.executable, "-I", "-S", str(home.places.hooks / "answer.py"), "start", SESSION]
+    left = home.inbox / "1.Stop.another.1"
+    left.write_text("{}")
+    for age, names_only in ((3600, False), (2 * 86400, True)):
+        os.utime(left, (time.time() - age, time.time() - age))
+        data = json.dumps(started()).encode()
+        subprocess.run(script, input=data, check=True, capture_output=True, timeout=60)
+        assert home.places.names_only.exists() is names_only
+    subprocess.run(script, input=b'{"a":1}', check=True, capture_output=True, timeout=60)
+    assert [e.stat().st_size > 0 for e in home.events("SessionStart")].count(False) == 1

@@ -14,6 +14,7 @@ import pytest
 from tests.hooked import RECORDED, SESSION, recorded
 
 from holdfast.app.lease import start_of
+from holdfast.brief.write import SUBAGENTS
 from holdfast.capture.inbox import waiting
 from holdfast.capture.places import Places
 from holdfast.hosts import claude_code
@@ -223,6 +224,31 @@ def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to tell whose it is")
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_while_one_is_being_started_no_other_is(hooks: Hooks, shell: list[str]) -> None:
+    gate = hooks.log.with_name("gate")
+    os.mkfifo(gate)
+    hooks.interpreter(f'#!/bin/sh\necho start >>"{hooks.log}"\nread -r go <"{gate}"\n')
+    for _ in range(5):
+        hooks.run("Stop", b"{}", shell)
+    assert hooks.started() == ["start"]
+    number = int(hooks.places.nudged.read_text().split()[0])
+    gate.write_text("go\n")
+    give_up = time.monotonic() + 20
+    while start_of(number) and _state(number) != "Z" and time.monotonic() < give_up:
+        time.sleep(0.01)  # a dead one may stay to be seen where nobody buries it
+    hooks.run("Stop", b"{}", shell)
+    while len(hooks.started()) < 2 and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert hooks.started() == ["start", "start"]
+    gate.write_text("go\n")
+
+
+def _state(number: int) -> str:
+    return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][:1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to tell whose it is")
 def test_a_number_that_another_process_bears_now_is_no_worker(hooks: Hooks) -> None:
     hooks.worker()
     other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
@@ -254,15 +280,25 @@ def test_without_an_interpreter_events_are_kept_and_then_only_their_names(hooks:
         ("UserPromptSubmit", "goal"),
         ("PreToolUse", "file"),
         ("PostToolUseFailure", "error"),
+        ("SubagentStart", "subagent"),
     ],
 )
 def test_where_an_answer_is_due_its_script_is_asked(hooks: Hooks, event: str, asked: str) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
     answer = hooks.places.hooks / "answer.py"
     answer.write_text("import sys; print(sys.argv[1:], sys.stdin.read())")
+    (hooks.home / "briefs").mkdir()
+    (hooks.home / "briefs" / SUBAGENTS).touch()
     done = hooks.run(event, b'{"a":1}')
     assert done.stdout.decode() == f"['{asked}', '{SESSION}'] {{\"a\":1}}\n"
     assert hooks.events() == [], "it captures by itself"
+
+
+def test_a_subagent_costs_no_interpreter_where_none_is_briefed(hooks: Hooks) -> None:
+    hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
+    (hooks.places.hooks / "answer.py").write_text("print('answer')")
+    hooks.silent("SubagentStart", b'{"agent_id":"a"}')
+    assert [event for event, _, _ in hooks.events()] == ["SubagentStart"]
 
 
 def test_the_second_prompt_of_a_session_is_only_captured(hooks: Hooks) -> None:

@@ -15,6 +15,7 @@ import pytest
 from tests.claude_code.lab import install_python
 
 from holdfast.capture.places import Places
+from holdfast.hosts.claude_code import leaving
 from holdfast.testing.transcripts import bug_hunt
 
 MINE = '{\n\t"model": "opus",\n\t"hooks": {"Stop": []}\n}'
@@ -247,10 +248,23 @@ def test_the_server_is_named_where_the_host_looks_for_it(user: User) -> None:
     assert str(chosen / ".config.json") in user.do("setup", "--dry-run")
 
 
+def test_all_that_ever_lies_in_a_home_goes_with_the_data(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    ours = {
+        value.relative_to(tmp_path).parts[0]
+        for name in dir(Places)
+        if isinstance(value := getattr(places, name), Path) and value != tmp_path
+    }
+    for name in ours:
+        (tmp_path / name).touch()
+    leaving.remove([*leaving.hook_parts(places), *leaving.data_parts(places)])
+    assert leaving.remove_home(places), list(tmp_path.iterdir())
+
+
 def test_data_goes_only_when_asked_and_nothing_of_others_with_it(user: User) -> None:
     bug_hunt().write(user.home / ".claude" / "projects")
     assert "transcript" in user.do("setup", "--yes")
-    user.do("ingest", "--embed", "none")
+    user.do("worker", "--once")
     stranger = user.places.home / "my notes.txt"
     stranger.write_text("mine")
     assert user.run("uninstall", "--data").returncode == 2
@@ -258,6 +272,13 @@ def test_data_goes_only_when_asked_and_nothing_of_others_with_it(user: User) -> 
     assert (user.places.home / "memory.db").exists() and not user.places.hooks.exists()
     user.do("uninstall", "--yes", "--data")
     assert list(user.places.home.iterdir()) == [stranger]
+
+
+def test_both_files_may_be_new_in_one_folder(user: User) -> None:
+    user.env["CLAUDE_CONFIG_DIR"] = str(user.home / "work" / ".claude")
+    user.do("setup", "--yes")
+    user.do("uninstall", "--yes")
+    assert not (user.home / "work" / ".claude").exists() and not user.places.hooks.exists()
 
 
 def test_history_is_read_when_asked_for(user: User) -> None:

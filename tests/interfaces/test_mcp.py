@@ -205,8 +205,26 @@ class Beside:
 
 def test_what_runs_beside_it_is_closed_with_it() -> None:
     beside, out = Beside(), io.StringIO()
-    Server(out.write, lambda: [beside]).serve(['{"id": 1, "method": "ping"}\n', "\n"])
+    started = threading.Event()
+
+    def begin() -> list[Beside]:
+        started.set()
+        return [beside]
+
+    def lines() -> Iterator[str]:
+        yield '{"id": 1, "method": "ping"}\n'
+        assert started.wait(20)
+        yield "\n"
+
+    Server(out.write, begin, calm_s=0).serve(lines())
     assert beside.closed and json.loads(out.getvalue())["id"] == 1
+
+
+def test_a_client_that_only_looks_in_loads_nothing() -> None:
+    out = io.StringIO()
+    server = Server(out.write, lambda: [Beside()], calm_s=60)
+    server.serve(['{"id": 1, "method": "ping"}\n'])
+    assert server._answers is None  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_question_that_was_taken_back_is_not_answered(

@@ -10,6 +10,7 @@ from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Passage, Recalled
 from holdfast.model.trust import Status
+from holdfast.recall import order
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.order import settle
 from holdfast.recall.plan import Budget, Fusion, Plan
@@ -215,3 +216,18 @@ def test_what_is_derived_can_be_made_again_and_recall_is_the_same(tmp_path: Path
     with open_home(tmp_path) as memory:
         assert memory.embed() == 0
     assert answers(tmp_path) == before
+
+
+def test_a_question_that_names_somebody_is_answered_by_what_that_one_said() -> None:
+    talk = [
+        candidate(str(n), 1.0, f"{who}: Good morning, {other}! The boat is ready.", role="user")
+        for n, (who, other) in enumerate([("Ana", "Bo Berg"), ("Bo Berg", "Ana")] * 3, start=1)
+    ]
+    pasted = candidate("7", 1.0, "TypeError: Ana is not a function", role="user")
+    named = order.named_speakers([*talk, pasted], "What did Ana say about the boat?")
+    assert named == {"Ana"}
+    for one in (*talk, pasted):
+        order.weigh_in(one, "What did Ana say about the boat?", None, False, named)
+    assert [one.score for one in talk] == [1.0, 0.85] * 3
+    assert order.named_speakers(talk, "who has the boat?") == frozenset()
+    assert order.named_speakers(talk, "what does Berg want?") == {"Bo Berg"}

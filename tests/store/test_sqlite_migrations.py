@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -8,7 +11,8 @@ import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.store.sqlite.connection import open_database, translated
-from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate
+from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate, stand_in
+from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import MIGRATIONS
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -173,3 +177,52 @@ def test_a_step_is_taken_to_its_last_word_or_not_at_all(script: str, tmp_path: P
     with closing(sqlite3.connect(path)) as raw:
         tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master")]
     assert "last" in tables
+
+
+def test_asked_for_as_it_is_an_older_memory_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    with pytest.raises(StoreError, match="older version"):
+        SqliteStore(path, [ONE, TWO], create=False, as_it_is=True)
+    assert version_and_log(path) == (1, ["one; or more"]) and backups_of(path) == []
+    SqliteStore(path, [ONE], create=False, as_it_is=True).close()
+    SqliteStore(tmp_path / "none.db", create=False, as_it_is=True).close()
+
+
+KILLED = """
+import os, sqlite3, sys
+from pathlib import Path
+from holdfast.store.sqlite.migrate import back_up
+
+class Dying(sqlite3.Connection):
+    def backup(self, target, **more):
+        super().backup(target, pages=1, progress=lambda *left: os._exit(9))
+
+path = Path(sys.argv[1])
+back_up(sqlite3.connect(path, factory=Dying), path, 1)
+"""
+
+
+def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, MIGRATIONS[:1]).close()
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=env)
+    assert done.returncode == 9 and backups_of(path) == []
+    SqliteStore(path).close()
+    wanted = [f"memory-schema{number}-1.db" for number in range(1, len(MIGRATIONS))]
+    assert [copy.name for copy in backups_of(path)] == wanted
+
+
+def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, MIGRATIONS[:2]).close()
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
+        stand_in(frozen, dict(MIGRATIONS)["curation"])
+        store = SqliteReader(frozen, path)
+        assert (store.counts().turns, store.sessions(None), store.find(None, "", "a")) == (
+            0,
+            [],
+            [],
+        )
+        assert store.put_away(None, "", "a") == []

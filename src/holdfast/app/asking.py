@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from holdfast.capture.places import VERSION
-from holdfast.errors import HoldfastError
 
 _MOST_BYTES = 200_000
 _PATIENCE_S = 0.5
@@ -57,7 +56,7 @@ class Asking:
         if listening is None:
             return False
         self._listening = listening
-        self._mine = _identity(self._path)
+        self._mine = identity(self._path)
         threading.Thread(target=self._listen, args=(listening,), daemon=True).start()
         return True
 
@@ -67,12 +66,13 @@ class Asking:
         if listening is None:
             return
         with suppress(OSError):
-            if _identity(self._path) == self._mine:
+            if identity(self._path) == self._mine:
                 self._path.unlink()
         listening.close()
 
     def _listen(self, listening: socket.socket) -> None:
-        with suppress(HoldfastError, OSError, ValueError):
+        # Whatever goes wrong: with this thread gone every hook would wait for nothing.
+        with suppress(Exception):
             self._answering.prepare()
         while self._listening is listening:
             try:
@@ -88,14 +88,18 @@ class Asking:
     def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
         if asked.get("v") != VERSION:
             return _FAILED
-        try:
-            return self._answering.answer(asked)
-        except (HoldfastError, ValueError, OSError, TypeError, KeyError) as error:
-            return {**_FAILED, "error": str(error)}
+        answer = _FAILED
+        with suppress(Exception):
+            answer = self._answering.answer(asked)
+        return answer
 
 
-def _identity(path: Path) -> tuple[int, int]:
-    found = path.lstat()
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from the next one of its name; None where there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
     return found.st_dev, found.st_ino
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from holdfast.app.asking import Asking
+from holdfast.app.asking import Asking, identity
 from holdfast.app.reading import Reading, utc_now
 from holdfast.brief.frame import NOTHING, Brief
 from holdfast.brief.goal import goal_brief
@@ -86,11 +86,13 @@ def settle(settings: Settings, now: Callable[[], str] = utc_now) -> Settled:
 
 
 class _Answers:
-    """Answers hooks from a memory that is opened in the thread that asks."""
+    """Answers hooks from a memory that is opened in the thread that asks, and opened anew when
+    it comes into being or is replaced."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._memory: Briefing | None = None
+        self._seen: tuple[int, int] | None = None
 
     def prepare(self) -> None:
         self._opened().warm()
@@ -104,10 +106,13 @@ class _Answers:
     def close(self) -> None:
         if self._memory is not None:
             self._memory.close()
+            self._memory = None
 
     def _opened(self) -> Briefing:
-        if self._memory is None:
-            self._memory = Briefing(self._settings)
+        seen = identity(self._settings.database)
+        if self._memory is None or seen != self._seen:
+            self.close()
+            self._memory, self._seen = Briefing(self._settings), seen
         return self._memory
 
 

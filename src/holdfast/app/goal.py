@@ -15,7 +15,8 @@ from holdfast.store.sqlite.store import SqliteStore
 
 def goal_now(home: str, bank: str, prompt: str) -> dict[str, object]:
     """The brief for a prompt, as a hook takes it."""
-    store = SqliteStore(Path(os.path.abspath(home)) / "memory.db", create=False)  # noqa: PTH100
+    path = Path(os.path.abspath(home)) / "memory.db"  # noqa: PTH100
+    store = SqliteStore(path, create=False, as_it_is=True)
     try:
         brief = goal_brief(store, bank, prompt)
     finally:

@@ -59,7 +59,7 @@ class Archive(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether capture works, in a sentence, and the one command that mends it."""
+    """Whether capture works, in a sentence, and the one thing to do where it does not."""
 
     state: str
     sentence: str
@@ -67,7 +67,8 @@ class Verdict(NamedTuple):
 
 
 class Health(NamedTuple):
-    """All that `status` and `doctor` look at first."""
+    """All that `status` and `doctor` look at first. `last_event` is the latest thing known to have
+    happened, `last_told` the latest that a hook told of."""
 
     seen: Seen
     inbox: Inbox
@@ -79,6 +80,7 @@ class Health(NamedTuple):
     last_ingest: str
     gone: tuple[int, int]
     scripts: bool
+    last_told: str = ""
 
 
 def examine(memory: Reading, folder: Path | None) -> Health:
@@ -94,6 +96,7 @@ def examine(memory: Reading, folder: Path | None) -> Health:
         if source.state is SourceState.GONE and source.agent == AGENT
     ]
     newest = max(inbox.newest, _newest(places.journals))
+    told = _moment(newest) if newest else ""
     return Health(
         seen=seen,
         inbox=inbox,
@@ -101,10 +104,11 @@ def examine(memory: Reading, folder: Path | None) -> Health:
         disk=disk_use(settings),
         archive=see_archive(reader, settings, seen.kept_days),
         chores=tuple(memory.chores()),
-        last_event=max(reader.last_event(), _moment(newest) if newest else ""),
+        last_event=max(reader.last_event(), told),
         last_ingest=max((source.read_at for source in sources), default=""),
         gone=(len(gone), sum(gone)),
         scripts=(places.hooks / "capture.sh").is_file(),
+        last_told=told,
     )
 
 
@@ -181,24 +185,30 @@ def judge(health: Health, pending: int) -> Verdict:
     for found in (_not_set_up(health), _late(health), _failing(health), _soon_gone(health)):
         if found is not None:
             return found
-    if not health.last_event:
-        return Verdict("works", "Capture is set up and waits for your next session.")
-    event = f"last event {ago(health.last_event)}"
-    if pending:
-        lines = "1 line is" if pending == 1 else f"{pending:,} lines are"
-        busy = " (a worker is at it)" if health.worker.running else ""
-        return Verdict("works", f"Capture works: {event}, {lines} still to be read{busy}.")
-    return Verdict("works", f"Capture works: {event}, everything read.")
+    lines = "1 line is" if pending == 1 else f"{pending:,} lines are"
+    busy = " (a worker is at it)" if health.worker.running else ""
+    left = f"{lines} still to be read{busy}" if pending else ""
+    # What was read from transcripts proves nothing: only a hook's word shows that hooks run.
+    if not health.last_told:
+        waits = "Capture is set up and waits for your next session"
+        return Verdict("works", f"{waits}; {left}." if left else f"{waits}.")
+    event = f"last event {ago(health.last_told)}"
+    return Verdict("works", f"Capture works: {event}, {left or 'everything read'}.")
 
 
 def _not_set_up(health: Health) -> Verdict | None:
     seen = health.seen
+    for problem in seen.problems:
+        return Verdict("broken", f"Capture may not work: {problem}.", "Correct that file.")
     if not seen.any:
         why = "Claude Code does not tell Holdfast of its sessions"
         return Verdict("off", f"Capture is not set up: {why}.", "holdfast setup")
     if not health.scripts or health.inbox.folder is None:
         why = "the scripts that Claude Code runs are not there"
         return Verdict("broken", f"Capture does not work: {why}.", "holdfast doctor --fix")
+    if seen.off is not None:
+        why = f"{seen.off} says disableAllHooks, so Claude Code runs no hooks"
+        return Verdict("broken", f"Capture does not work: {why}.", "Take that setting out.")
     if seen.missing:
         why = f"Claude Code does not tell of {', '.join(seen.missing)}"
         return Verdict("broken", f"Capture is incomplete: {why}.", "holdfast setup")

@@ -52,6 +52,8 @@ def lease(places: Places, patience: float = PATIENCE_S) -> Generator[Lease | Non
     stays. One that has announced itself will look at the inbox again before it goes, so there
     is nothing to wait for."""
     places.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(OSError):  # before anything is decided: what hooks leave from here on is news
+        places.nudged.unlink()
     descriptor = _lock(places, monotonic() + patience)
     if descriptor is None:
         yield None
@@ -135,8 +137,10 @@ def _read_pid(path: Path) -> tuple[int | None, str]:
 
 
 def _is_alive(pid: int, started: str) -> bool:
-    if started and start_of(pid):
-        return started == start_of(pid)
+    known = _stat(pid)
+    if started and known:
+        # One that is dead may stay to be seen, where nobody buries it.
+        return known[0] != "Z" and started == start_of(pid)
     try:
         os.kill(pid, 0)
     except OSError:
@@ -146,8 +150,14 @@ def _is_alive(pid: int, started: str) -> bool:
 
 def start_of(pid: int) -> str:
     """When a process started, as the kernel counts; "" where it does not tell."""
+    known = _stat(pid)
+    return known[_START_TIME] if len(known) > _START_TIME else ""
+
+
+def _stat(pid: int) -> list[str]:
+    """What the kernel tells of a process, from its state on."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
-        return stat.rpartition(")")[2].split()[_START_TIME]
-    except (OSError, IndexError):
-        return ""
+    except OSError:
+        return []
+    return stat.rpartition(")")[2].split()

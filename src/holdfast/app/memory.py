@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.browsing import Browsing
+from holdfast.app.curating import Curating
 from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
@@ -26,14 +26,13 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
-class Holdfast(Browsing):
+class Holdfast(Curating):
     """One memory, open for questions and for reading in."""
 
     def __init__(
         self, settings: Settings, now: Callable[[], str] = utc_now, create: bool = True
     ) -> None:
         super().__init__(settings, now, create)
-        self._banks = BankMaker(settings, now)
         self._rules = rules_of(settings)
 
     @property
@@ -100,7 +99,9 @@ class Holdfast(Browsing):
         """Drop everything derived and make it again; returns the number of sessions."""
         with self._store.transaction():
             self._store.drop_derived()
-        return derive_stale(self._store)
+        done = derive_stale(self._store)
+        self.apply_decisions()
+        return done
 
 
 def open_memory(settings: Settings | None = None, create: bool = True) -> Holdfast:

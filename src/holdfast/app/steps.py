@@ -10,12 +10,14 @@ from time import monotonic, time
 from typing import Any
 
 from holdfast.app.briefing import prepare_briefs
+from holdfast.app.curating import remove_derived_files
 from holdfast.app.memory import rules_of
 from holdfast.app.work import EnoughError, Step, Work
 from holdfast.brief.settle import settle_injections
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
+from holdfast.learn.erasing import finish, is_unfinished
 from holdfast.model.accounts import Injection
 from holdfast.refine import events
 from holdfast.refine import reconcile as reconciling
@@ -138,6 +140,15 @@ def brief(work: Work) -> str:
     return f"{len(written)} banks" if written else ""
 
 
+def overwrite(work: Work) -> str:
+    """Finish an erasure that was broken off."""
+    if not is_unfinished(work.memory.store):
+        return ""
+    finish(work.memory.store)
+    remove_derived_files(work.settings)
+    return "what was erased is in no file any more"
+
+
 def embed(work: Work) -> str:
     """Give vectors to what waits for them, turns for a while only."""
     if not waits_for_vectors(work.memory.reader, work.settings):
@@ -177,7 +188,8 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
 def tidy(work: Work) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
     removed = _remove_old(work.places.marks, "*", MARKS_KEPT_S)
-    removed += _remove_old(work.settings.home / "vectors", ".*.vectors.*", LEFTOVERS_KEPT_S)
+    for folder, left in (("vectors", ".*.vectors.*"), ("backups", ".*.part")):
+        removed += _remove_old(work.settings.home / folder, left, LEFTOVERS_KEPT_S)
     return f"{removed} old files removed" if removed else ""
 
 
@@ -198,6 +210,7 @@ STEPS = (
     Step("derive", derive),
     Step("summarise", summarise),
     Step("settle", settle),
+    Step("overwrite", overwrite),
     Step("brief", brief),
     Step("embed", embed),
     Step("tidy", tidy, stands_alone=True),

@@ -24,8 +24,10 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]|[\ud800-\udfff]"
 )
-_OPENS_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_OPENS_TAG = re.compile(r"<(?=[A-Za-z]|\s*[/!?|])")
 _OWN = re.compile(rf"</?\s*{OWN_TAG}\b[^>]*>?", re.IGNORECASE)
+# However it is dressed up, a reader could take it for the end.
+_OWN_NAME = re.compile(re.escape(OWN_TAG), re.IGNORECASE)
 
 
 class Brief(NamedTuple):
@@ -43,7 +45,7 @@ NOTHING = Brief()
 def tame(text: str) -> str:
     """Stored text as one harmless line."""
     text = _OWN.sub(" ", _UNSEEN.sub(" ", plain(text)))
-    return _OPENS_TAG.sub("‹", squeeze(text))
+    return _OPENS_TAG.sub("‹", _OWN_NAME.sub("brief", squeeze(text)))
 
 
 def quote(text: str) -> str:
@@ -64,6 +66,11 @@ def moment(time: str) -> str:
 def day(time: str) -> str:
     """A day."""
     return time[:10] or "undated"
+
+
+def width(text: str) -> int:
+    """How many characters the host counts in a text: some of ours are two of its own."""
+    return len(text) + sum(character > "\uffff" for character in text)
 
 
 def tokens(text: str) -> int:

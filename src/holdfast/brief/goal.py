@@ -33,6 +33,7 @@ FLOOR_WITH_MEANING = 0.34
 _BESIDE = 0.72
 _FEWEST_WORDS = 3
 _LEAST_SHARE = 0.15
+_MOST_OF_IT = 0.45
 _RANKED = 30
 _READ = 12
 _WORTH_READING = 0.1
@@ -180,7 +181,9 @@ def clears(found: _Found) -> bool:
     floor = FLOOR_WITH_MEANING if found.cosine else FLOOR
     if found.near < floor or found.share < _LEAST_SHARE:
         return False
-    fewest = 1 if found.cosine else 2 if found.named else _FEWEST_WORDS
+    # Of a short prompt two words may be nearly all there is.
+    few = found.named or found.share >= _MOST_OF_IT
+    fewest = 1 if found.cosine else 2 if few else _FEWEST_WORDS
     return found.telling >= fewest
 
 
@@ -270,6 +273,8 @@ def _lines(item: _Item) -> list[str]:
         who = saying.who
     about = "commit" if matter.kind == "commit" else "in"
     title = f"- {day(matter.time)}, {about} {quote(matter.title)} {mark(matter.trust)}".rstrip()
+    if matter.kind == "memory":
+        title = f"- {day(matter.time)}, remembered"
     lines.insert(0, title)
     if item.amended is not None:
         before = telling(item.amended.sayings, most=1)

@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 from holdfast.brief.rulings import ENOUGH, find_rulings
 from holdfast.language import STOPWORDS, stem, words
+from holdfast.model.curation import Curated
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
+from holdfast.recall.hits import corrected
 from holdfast.store.protocol import Reader
 
 # An exchange of so many turns is talk, and read whole; of a longer one its ends, and the turns
@@ -21,6 +24,7 @@ from holdfast.store.protocol import Reader
 _TALK = 16
 _FILES = 8
 _STATED = 1.4
+_REMEMBERED = 2.0
 # Shorter words ("keep it that way") say nothing to one who was not there.
 _BY_ITSELF = 40
 _SAME_WORDS = 0.25
@@ -40,11 +44,15 @@ class Saying(NamedTuple):
     place: tuple[int, int]
     by_person: bool = True
     outright: bool = False
+    remembered: bool = False
 
     @property
     def decides(self) -> bool:
         """Whether a person settled something here in so many words: an agent's word alone is no
-        decision of the project, and an aside is none either."""
+        decision of the project, and an aside is none either. What a person wants remembered is
+        settled, however short."""
+        if self.remembered:
+            return True
         enough = self.strength >= _STATED and len(self.sentence) >= _BY_ITSELF
         return self.by_person and self.outright and enough
 
@@ -116,24 +124,38 @@ class Matters:
         self._made: dict[str, Matter] = {}
         self._exchanges: dict[str, list[Exchange]] = {}
 
-    def of(self, record: Exchange | Commit) -> Matter:
+    def of(self, record: Exchange | Commit | Memory) -> Matter:
         """The matter that a record is."""
         known = self._made.get(record.id)
         if known is None:
-            made = self._of_exchange(record) if isinstance(record, Exchange) else _commit(record)
-            known = self._made[record.id] = made
+            known = self._made[record.id] = self._make(record)
         return known
+
+    def _make(self, record: Exchange | Commit | Memory) -> Matter:
+        if isinstance(record, Exchange):
+            return self._of_exchange(record)
+        if isinstance(record, Commit):
+            return _commit(record, self._corrected("commit", record.id))
+        return _memory(record, self._corrected("memory", record.id))
+
+    def _corrected(self, kind: str, id: str) -> str:
+        """What must be said of whose words they are, after their author."""
+        told = corrected(self._reader, self._bank, kind, id)
+        return f", corrected {told}" if told else ""
 
     def of_passage(self, passage: Passage) -> Matter | None:
         """The matter that a passage belongs to; a digest belongs to none."""
-        if passage.kind in ("exchange", "commit"):
+        if passage.kind in ("commit", "memory"):
             found = self._reader.find(self._bank, passage.kind, passage.id, limit=1)
             record = found[0] if found else None
+        elif passage.kind == "exchange":
+            within = self._of_session(passage.session)
+            record = next((x for x in within if x.id == passage.id), None)
         elif passage.kind == "turn":
             record = self._around(passage.session, passage.seq)
         else:
             record = None
-        return self.of(record) if isinstance(record, Exchange | Commit) else None
+        return self.of(record) if isinstance(record, Exchange | Commit | Memory) else None
 
     def stretch(self, matter: Matter) -> list[Matter]:
         """A matter with the talk right before and after it in the same session."""
@@ -175,6 +197,10 @@ class Matters:
         )
 
     def _sayings(self, x: Exchange) -> Iterable[Saying]:
+        known = self._reader.curated(self._bank, "exchange", x.id)
+        if known is not None and known.text:
+            yield from _said_anew(x, known)
+            return
         session = self._reader.session(self._bank, x.session)
         of_agents = session is not None and bool(session.parent)
         for turn in self._turns(x):
@@ -182,7 +208,7 @@ class Matters:
             for ruling in find_rulings(turn.text, by_person):
                 yield Saying(
                     ruling.sentence,
-                    _speaker(turn, of_agents),
+                    _speaker(turn, of_agents) + self._corrected("turn", turn.id),
                     turn.time,
                     uri("turn", turn.id),
                     ruling.strength,
@@ -206,13 +232,45 @@ class Matters:
                     yield turn
 
 
+def _said_anew(x: Exchange, known: Curated) -> Iterable[Saying]:
+    """What a person says that an exchange settled; what was said in it then is superseded."""
+    for r in find_rulings(known.text, by_person=True):
+        yield Saying(
+            r.sentence,
+            f"{known.who}, correcting this on {known.time[:10]}",
+            known.time,
+            uri("exchange", x.id),
+            r.strength,
+            r.rejects,
+            (x.first_seq, r.place),
+            True,
+            r.outright,
+        )
+
+
+def _memory(m: Memory, corrected: str) -> Matter:
+    name = uri("memory", m.id)
+    nothing = frozenset[str]()
+
+    def read() -> Iterable[Saying]:
+        who = f"{m.who}, to be remembered{corrected}"
+        yield Saying(
+            m.what, who, m.when, name, _REMEMBERED, False, (0, 0), outright=True, remembered=True
+        )
+
+    return Matter(
+        name, "memory", m.id, m.when, "memory", m.what, "", "", m.trust, "", nothing, nothing,
+        nothing, read,
+    )  # fmt: skip
+
+
 def _speaker(turn: Turn, of_agents: bool) -> str:
     if turn.speaker:
         return turn.speaker
     return "an agent" if of_agents and turn.role is Role.USER else turn.role.value
 
 
-def _commit(c: Commit) -> Matter:
+def _commit(c: Commit, corrected: str) -> Matter:
     name = uri("commit", c.id)
     # The subject may settle something; what follows it tells why.
     message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
@@ -222,7 +280,15 @@ def _commit(c: Commit) -> Matter:
         for r in find_rulings(message, by_person=True):
             place = (0, r.place)
             yield Saying(
-                r.sentence, c.author, c.time, name, r.strength, r.rejects, place, True, r.outright
+                r.sentence,
+                c.author + corrected,
+                c.time,
+                name,
+                r.strength,
+                r.rejects,
+                place,
+                True,
+                r.outright,
             )
 
     return Matter(

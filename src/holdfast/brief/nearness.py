@@ -25,6 +25,7 @@ _OTHER_WORD = 0.7
 _READ = 8000
 _MANY = 120
 _COMMON = 0.2
+_FEW = 100
 
 
 class Shared(NamedTuple):
@@ -47,7 +48,7 @@ class Nearness:
         sought: list[str] = []
         for word, count in zip(terms.words, counts, strict=True):
             root = stem(word)
-            if count <= _COMMON * size and not is_dull(root):
+            if count <= max(_COMMON * size, _FEW) and not is_dull(root):
                 sought.append(word)
             weight = math.log(1 + size / (0.5 + count)) * (1.0 if count else _UNKNOWN)
             self._weight[root] = weight * (_DULL if is_dull(root) else 1.0)

@@ -7,7 +7,7 @@ is not repeated. The same memory always gives the same brief.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.brief.frame import (
@@ -21,13 +21,17 @@ from holdfast.brief.frame import (
     quote,
     tame,
     tokens,
+    width,
 )
 from holdfast.brief.matters import Matter, Matters, latest_versions, telling
-from holdfast.language import cut
+from holdfast.language import cut, sentences
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import Filter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
+from holdfast.model.trust import Status
 from holdfast.model.uris import uri
+from holdfast.recall.hits import corrected
 from holdfast.refine.signals import is_go_on
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader
@@ -36,6 +40,7 @@ _SESSIONS = 12
 _DECISIONS = 6
 _LOOKED_AT = 120
 _TITLE = 90
+_ANSWER = 160
 _SHORT_ID = 8
 _FRAME_CHARACTERS = 120
 _ALL = "0"
@@ -50,7 +55,7 @@ class _Part(NamedTuple):
 
     @property
     def size(self) -> int:
-        return sum(map(len, self.lines)) + len(self.lines)
+        return sum(map(width, self.lines)) + len(self.lines)
 
 
 def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int) -> Brief:
@@ -107,19 +112,26 @@ def _fit(groups: Sequence[Sequence[_Part]], room: int) -> list[_Part]:
 
 
 def _left_off(reader: Reader, bank: str) -> list[_Part]:
-    """The last session of a person in which something happened."""
+    """The last session of a person that came to something; if none did, the last one."""
+    last: _Part | None = None
     for session in reader.sessions(bank, _SESSIONS):
         digest = reader.digest_of(bank, session.id) if not session.parent else None
-        if digest is not None:
-            return [_Part(("", "Where we left off")), _last(session, digest)]
-    return []
+        if digest is None:
+            continue
+        came_to_something = bool(digest.completed or digest.learned or digest.next_steps)
+        if last is None or came_to_something:
+            last = _last(session, digest, corrected(reader, bank, "digest", digest.id))
+        if came_to_something:
+            break
+    return [_Part(("", "Where we left off")), last] if last else []
 
 
-def _last(session: Session, digest: Digest) -> _Part:
+def _last(session: Session, digest: Digest, corrected: str) -> _Part:
+    told = f"[corrected {tame(corrected)}] " if corrected else ""
     branch = f", branch {tame(session.branch)}" if session.branch else ""
     lines = [
         f"- {moment(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
-        f"{mark(digest.trust)}{quote(digest.request)} ({_short(uri('digest', digest.id))})"
+        f"{mark(digest.trust)}{told}{quote(digest.request)} ({_short(uri('digest', digest.id))})"
     ]
     done = [item for item in digest.completed if not item.endswith("…")] or digest.completed
     # The last thing that was done says most about where things stand.
@@ -137,7 +149,7 @@ def _short(name: str) -> str:
 def _decisions(reader: Reader, bank: str) -> list[_Part]:
     """What was settled in so many words, the latest first, amended ones in their last version."""
     matters = Matters(reader, bank)
-    records: list[Exchange | Commit] = []
+    records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.sift(bank, Filter(type="decision"), _LOOKED_AT)
     records += [x for x in reader.sift(bank, Filter(since=_ALL), _LOOKED_AT) if _by_person(x)]
     records += _commits(reader, bank)
@@ -150,8 +162,18 @@ def _decisions(reader: Reader, bank: str) -> list[_Part]:
     return [heading, *parts[:_DECISIONS]] if parts else []
 
 
+def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
+    """What people asked to remember."""
+    for passage in reader.recent(bank, "memory", _LOOKED_AT):
+        for record in reader.find(bank, "memory", passage.id, 1):
+            if isinstance(record, Memory):
+                yield record
+
+
 def _by_person(record: Exchange | Commit) -> bool:
-    return isinstance(record, Exchange) and bool(record.facts)
+    if not isinstance(record, Exchange):
+        return False
+    return bool(record.facts) or record.status is Status.VERIFIED
 
 
 def _commits(reader: Reader, bank: str) -> list[Commit]:
@@ -184,8 +206,9 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
         today = day(record.started)
         date = today if today != last_day else " " * len(today)
         last_day = today
-        parts.append(_Part((_row(record, date),), (uri("exchange", record.id),)))
-    heading = _Part(("", "Recent work (id, time, type, what was asked, about how many tokens)"))
+        told = corrected(reader, bank, "exchange", record.id)
+        parts.append(_Part((_row(record, date, told),), (uri("exchange", record.id),)))
+    heading = _Part(("", "Recent work (id, time, type, asked → answered, about how many tokens)"))
     return [heading, *parts] if parts else []
 
 
@@ -199,8 +222,12 @@ def _worth_listing(reader: Reader, exchange: Exchange) -> bool:
     return not by_agent and bool(exchange.summary or exchange.files_modified)
 
 
-def _row(x: Exchange, date: str) -> str:
+def _row(x: Exchange, date: str, corrected: str) -> str:
     kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _OPEN else "")
     cost = tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
-    title = f"{mark(x.trust)}{cut(tame(x.title), _TITLE)}"
+    told = f"[corrected {tame(corrected)}] " if corrected else ""
+    title = f"{mark(x.trust)}{told}{cut(tame(x.title), _TITLE)}"
+    # A question says nothing of what was found or chosen.
+    answer = next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""
+    title += f" → {cut(tame(answer), _ANSWER)}" if answer else ""
     return f"- {x.id[:_SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"

@@ -22,11 +22,13 @@ from holdfast.settings import Brief as Wanted
 from holdfast.store.protocol import Reader
 
 # A change of what briefs look like makes all of them anew.
-_LOOK = 1
+_LOOK = 2
 _SESSIONS = 2000
 _FOLDERS = "folders.json"
 _SETTINGS = "settings.json"
 _TRIGGERS = ".triggers.json"
+# Is there where subagents are to be briefed.
+SUBAGENTS = "subagents"
 
 
 def write_briefs(
@@ -46,6 +48,11 @@ def write_briefs(
         "subagents": wanted.subagents,
     }
     _put(folder / _SETTINGS, {"v": VERSION, **flags})
+    # For a shell to look at, which then starts no interpreter for nothing.
+    if wanted.subagents:
+        (folder / SUBAGENTS).touch(0o600)
+    else:
+        (folder / SUBAGENTS).unlink(missing_ok=True)
     _sweep(folder, {bank.id for bank in banks})
     # Its time tells hooks when all of this was last looked at.
     (folder / _FOLDERS).touch()
@@ -72,7 +79,9 @@ def _write_bank(reader: Reader, folder: Path, bank: Bank, wanted: Wanted, now: s
 def _key(reader: Reader, bank: Bank, wanted: Wanted) -> str:
     """What a bank's brief depends on, as one word."""
     counts = reader.counts(bank.id)
-    latest = [p.id for kind in ("exchange", "commit") for p in reader.recent(bank.id, kind, 3)]
+    latest = [
+        p.id for kind in ("exchange", "commit", "memory") for p in reader.recent(bank.id, kind, 3)
+    ]
     curated = len(reader.curations(bank.id))
     given = (_LOOK, bank.name, counts, reader.last_event(bank.id), latest, curated, wanted)
     return content_id(repr(given))

@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,6 +38,31 @@ def append(path: Path, events: Sequence[Event]) -> int:
             _write(descriptor, end, lines.encode("utf-8", "replace"))
             os.fsync(descriptor)
         return len(new)
+    finally:
+        os.close(descriptor)
+
+
+def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
+    """Change the events of a journal where it lies, so that nobody who appends to it is missed;
+    returns how many changed. A line that is no event goes."""
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
+            lines = file.readlines()
+        found = [(line, event) for line in lines if (event := parse(line)) is not None]
+        told = [(line, event, change(event)) for line, event in found]
+        changed = sum(old != new for _, old, new in told)
+        if changed or len(found) < len(lines):
+            kept = [
+                line if old == new else f"{spell(new)}\n".encode("utf-8", "replace")
+                for line, old, new in told
+            ]
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.ftruncate(descriptor, 0)
+            _write(descriptor, 0, b"".join(kept))
+            os.fsync(descriptor)
+        return changed + len(lines) - len(found)
     finally:
         os.close(descriptor)
 

@@ -47,6 +47,11 @@ class Places(NamedTuple):
         return self.hooks / "worker.pid"
 
     @property
+    def nudged(self) -> Path:
+        """The same of a worker that a hook has just started and that has not looked yet."""
+        return self.hooks / "nudged"
+
+    @property
     def lock(self) -> Path:
         """Held by the worker for as long as it lives."""
         return self.home / "worker.lock"

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Action(StrEnum):
     """What can be decided."""
 
+    REMEMBER = "remember"
     CORRECT = "correct"
     FORGET = "forget"
     RESTORE = "restore"
@@ -19,11 +21,15 @@ class Action(StrEnum):
     REJECT = "reject"
     MERGE = "merge"
     UNDO = "undo"
+    PURGE = "purge"
+    SCRUB = "scrub"
 
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """One decision about one record; `seq` orders them."""
+    """One decision about one record; `seq` orders them. `target` is the record's URI, of an undo
+    the number of what it undoes; `text` the words of a correction, of a merge the URI that the
+    record went into."""
 
     seq: int
     bank: str
@@ -32,3 +38,24 @@ class Curation:
     target: str
     text: str = ""
     who: str = ""
+
+
+class Curated(NamedTuple):
+    """What the log says of one record in the end: whether it is forgotten, the record that it was
+    merged into, its corrected words with who gave them when, and the words that these replace."""
+
+    bank: str
+    kind: str
+    id: str
+    session: str = ""
+    forgotten: bool = False
+    into: str = ""
+    text: str = ""
+    time: str = ""
+    who: str = ""
+    was: str = ""
+
+    @property
+    def gone(self) -> bool:
+        """Whether the record is not to be shown."""
+        return self.forgotten or bool(self.into)

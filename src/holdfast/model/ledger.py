@@ -34,6 +34,7 @@ class Skip(StrEnum):
     PRIVATE = "private"
     EXCLUDED = "excluded"
     UNKNOWN_TYPE = "unknown-type"
+    ERASED = "erased"
 
 
 class Failure(StrEnum):

@@ -103,6 +103,8 @@ class Hit:
     status: Status = Status.OBSERVED
     freshness: Freshness = Freshness.UNKNOWN
     trust: Trust = Trust.ASSISTANT
+    # Who said it anew, and on which day; "" for words as they were.
+    corrected: str = ""
     why: dict[str, float] = field(default_factory=dict[str, float])
 
 
@@ -150,6 +152,7 @@ class Citation(NamedTuple):
     excerpt: str
     browse_url: str
     time: str = ""
+    trust: Trust = Trust.TOOL
 
 
 @dataclass(frozen=True, slots=True)

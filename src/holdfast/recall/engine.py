@@ -136,8 +136,9 @@ def rank(
         _score(pool, plan, weights)
         _look_closely(query, pool, plan, meaning)
         _score(pool, plan, weights)
+    named = order.named_speakers(pool, query.text)
     for candidate in pool:
-        order.weigh_in(candidate, query.text, query.when, query.recent)
+        order.weigh_in(candidate, query.text, query.when, query.recent, named)
     strategies = [finish.strategy for finish in finishes]
     if meaning is not None and meaning.has_reranker:
         strategies.append(_rerank(query, pool, plan, meaning))

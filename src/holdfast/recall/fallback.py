@@ -118,13 +118,16 @@ def _printed(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:
-    """The turn that made a call, whose output stands on a line; none if it is not kept."""
+    """The turn that made a call, whose output stands on a line; none if it is not kept, or was
+    scrubbed."""
     last = reader.turn_before(source, line)
     if last is None:
         return None
     turns = reader.turns(last.bank, last.session, max(0, last.seq - _BACK), last.seq)
     calling = [turn for turn in turns if turn.tool is not None and turn.tool.call == call]
-    return calling[-1] if calling else None
+    if not calling or reader.withheld(calling[-1].bank, calling[-1].id):
+        return None
+    return calling[-1]
 
 
 def _hit(reader: Reader, turn: Turn, text: str, place: Place, number: int) -> Hit:

@@ -25,8 +25,15 @@ def hit(reader: Reader, candidate: Candidate) -> Hit:
         source=place_of(reader, passage),
         status=passage.status,
         trust=passage.trust,
+        corrected=corrected(reader, passage.bank, passage.kind, passage.id),
         why=_why(candidate),
     )
+
+
+def corrected(reader: Reader, bank: str, kind: str, id: str) -> str:
+    """Who said a record anew, and when; "" if nobody did."""
+    known = reader.curated(bank, kind, id)
+    return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 
 
 def _why(candidate: Candidate) -> dict[str, float]:

@@ -4,7 +4,8 @@ what it amends. Each is noted, so that a ranking can be explained."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 
 from holdfast.language import STOPWORDS, decides, sentences, stem, words
 from holdfast.model.trust import Status
@@ -14,9 +15,14 @@ from holdfast.recall.when import When
 _OF_ME = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
 _OF_YOU = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _NOT_THE_SPEAKER = 0.7
+_NOT_THE_NAMED = 0.85
+_NAME = re.compile(r"\b[A-Z][\w'-]+")
+_SPEAKER = re.compile(r"([A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}): ")
+_SPEAKS = 3
 # A tool call names its words without saying anything about them.
 _TOOL = 0.85
 _OUT_OF_TIME = 0.5
+_SUPERSEDED = 0.5
 _IN_RECENT = 1.5
 _AUTHORITY = 0.03
 _CLOSE = 0.85
@@ -25,14 +31,43 @@ _LOOKED_AT = 20
 _QUESTION = 2000
 
 
-def weigh_in(candidate: Candidate, question: str, when: When | None, recent: bool) -> None:
-    """Apply the factors that a candidate earns by itself."""
+def named_speakers(candidates: Iterable[Candidate], question: str) -> frozenset[str]:
+    """The people of a conversation whom the question names. Whoever speaks at all speaks more than
+    once; a word before a colon that does not is no name."""
+    asked = set(_NAME.findall(question[:_QUESTION]))
+    if not asked:
+        return frozenset()
+    said = Counter(_speaker(candidate) for candidate in candidates)
+    return frozenset(who for who, n in said.items() if n >= _SPEAKS and asked & {*who.split()})
+
+
+def _speaker(candidate: Candidate) -> str:
+    if candidate.passage.role != "user":
+        return ""
+    found = _SPEAKER.match(candidate.passage.body)
+    return found.group(1) if found else ""
+
+
+def weigh_in(
+    candidate: Candidate,
+    question: str,
+    when: When | None,
+    recent: bool,
+    named: Collection[str] = (),
+) -> None:
+    """Apply the factors that a candidate earns by itself. A question that names somebody is mostly
+    answered by what that one said."""
     p = candidate.passage
     factors: dict[str, float] = {}
+    who = _speaker(candidate) if named else ""
     if p.role == "tool":
         factors["tool"] = _TOOL
-    elif p.role and _speaks_for_another(p.role, question):
+    elif who and who not in named:
+        factors["speaker"] = _NOT_THE_NAMED
+    elif p.role and not who and _speaks_for_another(p.role, question):
         factors["speaker"] = _NOT_THE_SPEAKER
+    if p.status in (Status.SUPERSEDED, Status.RETRACTED):
+        factors["superseded"] = _SUPERSEDED
     if when is not None and not when.holds(p.time):
         factors["time"] = _OUT_OF_TIME
     if recent and "recent" in candidate.ranks:

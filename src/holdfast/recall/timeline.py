@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.language import cut
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
@@ -20,19 +21,19 @@ from holdfast.recall.trace import find_record, word_of
 from holdfast.store.protocol import Reader, Record
 
 # The kinds that tell of work; turns tell of every step of it.
-KINDS = ("digest", "exchange", "commit")
+KINDS = ("digest", "exchange", "commit", "memory")
 ALL_KINDS = (*KINDS, "turn")
 MOST_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = Moment("~")
-_Timed = Turn | Exchange | Digest | Commit
+_Timed = Turn | Exchange | Digest | Commit | Memory
 _Place = tuple[str, str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One record on a timeline. `note` is the type of an exchange, the outcome of a digest's
-    session, the author of a commit, who speaks in a turn."""
+    session, the author of a commit, who speaks in a turn or gave a memory."""
 
     uri: str
     kind: str
@@ -138,6 +139,8 @@ def _place(moment: Moment) -> _Place:
 
 def _time_of(record: Record) -> str:
     """The time a record is ordered by: when it began."""
+    if isinstance(record, Memory):
+        return record.when
     time = record.time if isinstance(record, Turn | Commit) else record.started
     if not time:
         raise InputError(
@@ -150,7 +153,7 @@ def _time_of(record: Record) -> str:
 def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
     title, note = _words(record)
     host = ""
-    if not isinstance(record, Commit):
+    if not isinstance(record, Commit | Memory):
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
@@ -173,6 +176,8 @@ def _words(record: _Timed) -> tuple[str, str]:
         return record.title, record.type.value
     if isinstance(record, Commit):
         return record.subject, record.author
+    if isinstance(record, Memory):
+        return record.what, record.who
     if record.tool is not None:
         return f"{record.tool.name} {record.tool.target or record.tool.action}", record.role.value
     return record.text, record.speaker or record.role.value

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
+from holdfast.model.curation import Action, Curation
 from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.uris import parse_uri, uri
+from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.store.protocol import Reader, Record
 
 _RAW_LIMIT = 8 * 1024 * 1024
@@ -21,6 +22,7 @@ class RawState(StrEnum):
     PRESENT = "present"
     GONE = "gone"
     CHANGED = "changed"
+    WITHHELD = "withheld"
 
 
 class RawLine(NamedTuple):
@@ -33,14 +35,16 @@ class RawLine(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A record, what it stands in (`above`), what it is made of (`below`), and the raw line
-    of its first turn."""
+    """A record, what it stands in (`above`), what it is made of (`below`), the raw line of its
+    first turn, what people decided about it, and the words that its last correction replaced."""
 
     word: str
     record: Record
     above: tuple[str, ...] = ()
     below: tuple[Record, ...] = ()
     raw: RawLine | None = None
+    history: tuple[Curation, ...] = ()
+    superseded: str = ""
 
 
 def word_of(record: Record) -> str:
@@ -50,7 +54,21 @@ def word_of(record: Record) -> str:
 
 def trace(reader: Reader, bank: str | None, text: str) -> Trace:
     """Find the record that a URI, or the start of an id, names, and walk down from it."""
-    return _walk(reader, find_record(reader, bank, text))
+    found = _walk(reader, find_record(reader, bank, text))
+    record = found.record
+    known = reader.curated(record.bank, found.word, record.id)
+    told = history(reader.curations(record.bank), uri(found.word, record.id))
+    return found._replace(history=tuple(told), superseded=known.was if known else "")
+
+
+def history(log: Iterable[Curation], target: str) -> list[Curation]:
+    """Everything that was decided about a record, what was undone and what went into it
+    included."""
+    log = list(log)
+    own = [e for e in log if e.target == target or (e.action is Action.MERGE and e.text == target)]
+    numbers = {str(entry.seq) for entry in own}
+    undone = [e for e in log if e.action is Action.UNDO and e.target in numbers]
+    return sorted([*own, *undone], key=lambda entry: entry.seq)
 
 
 def find_record(reader: Reader, bank: str | None, text: str) -> Record:
@@ -65,6 +83,7 @@ def find_record(reader: Reader, bank: str | None, text: str) -> Record:
     exact = [record for record in found if record.id == named.id]
     found = exact or found
     if not found:
+        _tell_if_put_away(reader, bank, named)
         raise NotFoundError(
             f"There is no record {text}.",
             "Names come from `holdfast recall` and `holdfast ask`; add --bank all to look "
@@ -74,6 +93,23 @@ def find_record(reader: Reader, bank: str | None, text: str) -> Record:
         names = ", ".join(uri(word_of(record), record.id) for record in found)
         raise NotFoundError(f"Several records start with {named.id!r}.", f"One of: {names}.")
     return found[0]
+
+
+def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
+    away = reader.put_away(bank, named.word, named.id)
+    if not away:
+        return
+    c = away[0]
+    name = uri(c.kind, c.id)
+    if not c.gone:
+        raise NotFoundError(
+            f"{name} is forgotten as a part of something else.", "Restore that to see it again."
+        )
+    told = history(reader.curations(c.bank), name)
+    last = [e for e in told if e.target == name and e.action is not Action.CORRECT][-1:]
+    when = f" on {last[0].time[:10]} by {last[0].who}" if last else ""
+    how = f"went into {c.into}" if c.into else "was forgotten"
+    raise NotFoundError(f"{name} {how}{when}.", f"`holdfast restore {c.id}` brings it back.")
 
 
 def _walk(reader: Reader, record: Record) -> Trace:
@@ -114,6 +150,8 @@ def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     source = reader.source(turn.origin.source)
     if source is None:
         return None
+    if reader.withheld(turn.bank, turn.id):
+        return RawLine(source.path, turn.origin.line, RawState.WITHHELD)
     try:
         with Path(source.path).open("rb") as file:
             file.seek(turn.origin.offset)

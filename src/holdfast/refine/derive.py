@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.refine.digests import make_digest
-from holdfast.refine.exchanges import Grouping, make_exchange
-from holdfast.refine.passages import TurnPassages, digest_passage, exchange_passage
-from holdfast.refine.summaries import Overlay
+from holdfast.refine.exchanges import Grouping
+from holdfast.refine.overlay import Overlay
+from holdfast.refine.passages import TurnPassages
+from holdfast.store.curated import Hidden
 from holdfast.store.protocol import Derived, Reader, Stale, Writer
 
 
@@ -51,7 +52,7 @@ def _unchanged(writer: Writer, stale: Stale) -> list[Exchange]:
 
 def _has_answers(writer: Writer, bank: str, session: str, last: int | None = None) -> bool:
     """Whether anyone but people speaks in a session, up to a place."""
-    for turn in writer.turns_from(bank, session):
+    for turn in writer.all_turns(bank, session):
         if last is not None and turn.seq > last:
             return False
         if turn.role is not Role.USER:
@@ -64,27 +65,31 @@ def _derive(
 ) -> Iterator[Derived]:
     exchanges = list(kept)
     said = ""
+    overlay = Overlay(writer, stale.bank, stale.session)
     passages = TurnPassages(_words_before(writer, kept))
-    overlay = Overlay(writer, stale.bank)
     grouping = Grouping(dialogue=not _has_answers(writer, stale.bank, stale.session))
-    for turn in writer.turns_from(stale.bank, stale.session, first):
-        yield passages.make(turn)
+
+    def close(group: list[Turn]) -> Iterator[Derived]:
+        exchange, derived = overlay.exchange(group)
+        exchanges.extend([exchange] if exchange else [])
+        yield from derived
+
+    for read in writer.all_turns(stale.bank, stale.session, first):
+        turn, replaced = overlay.say(read)
+        yield from replaced
+        if group := grouping.add(turn):
+            yield from close(group)
+        if overlay.hides(turn, grouping.exchange):
+            yield Hidden(turn.id)
+            continue
+        yield overlay.place(passages.make(turn), turn, grouping.exchange)
         if turn.role is Role.ASSISTANT:
             said = turn.text
-        if group := grouping.add(turn):
-            exchanges.append(overlay.exchange(make_exchange(group), group))
-            yield exchanges[-1]
-            yield exchange_passage(exchanges[-1])
     if group := grouping.finish():
-        exchanges.append(overlay.exchange(make_exchange(group), group))
-        yield exchanges[-1]
-        yield exchange_passage(exchanges[-1])
+        yield from close(group)
     closing = said or last_said(writer, kept)
     digest = make_digest(session, exchanges, closing) if session else None
-    if digest is not None:
-        digest = overlay.digest(digest, exchanges, closing)
-        yield digest
-        yield digest_passage(digest)
+    yield from overlay.digest(digest, stale.session, exchanges, closing)
 
 
 def _turns_back(writer: Reader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:

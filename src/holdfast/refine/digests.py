@@ -22,7 +22,7 @@ def make_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -
         return None
     return Digest(
         bank=session.bank,
-        id=content_id("digest", session.id),
+        id=digest_id(session.id),
         session=session.id,
         started=session.started,
         ended=session.ended,
@@ -36,6 +36,11 @@ def make_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -
         topics=_topics(exchanges),
         exchanges=len(exchanges),
     )
+
+
+def digest_id(session: str) -> str:
+    """The id of the digest of a session."""
+    return content_id("digest", session)
 
 
 def _is_commit(fact: str) -> bool:
@@ -70,7 +75,8 @@ def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
     done: list[str] = []
     for exchange in exchanges:
         if exchange.outcome is Outcome.DONE and exchange.type is not ExchangeType.DISCOVERY:
-            done.append(f"{exchange.title}" + (f": {exchange.summary}" if exchange.summary else ""))
+            joint = " " if exchange.title.endswith(("?", "!", ".", "…")) else ": "
+            done.append(exchange.title + (joint + exchange.summary if exchange.summary else ""))
         done += [fact for fact in exchange.facts if _is_commit(fact)]
     return _distinct(done, limit=ITEMS + 2)
 

@@ -72,7 +72,7 @@ class Transcribed:
 
     def _left_of(self, session: str) -> Counter[_Words]:
         if session not in self._left:
-            turns = self._writer.turns_from(self._bank, session)
+            turns = self._writer.all_turns(self._bank, session)
             said = Counter(_words(turn.role, turn.text) for turn in turns if turn.tool is None)
             said.subtract(self._before.get(session, Counter()))
             self._left[session] = said
@@ -102,7 +102,7 @@ class Journalled:
 
     def _load(self, session: str) -> None:
         told = self._told[session] = {}
-        for turn in self._writer.turns_from(self._journal.bank, session):
+        for turn in self._writer.all_turns(self._journal.bank, session):
             # One that was taken over is at line 0 again when the transcript was rewritten.
             met = turn.origin.source == self._transcript.id and turn.origin.line == 0
             if self._is_journals(turn) or met:

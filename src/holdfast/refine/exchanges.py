@@ -65,12 +65,22 @@ class Grouping:
         self._turns.append(turn)
         return closed
 
+    @property
+    def exchange(self) -> str:
+        """The id of the exchange that the open group will be."""
+        return exchange_id(self._turns[0])
+
     def finish(self) -> list[Turn]:
         """The group that is still open, [] if there is none."""
         closed, self._turns = self._turns, []
         self._answered = False
         self._held = 0
         return closed
+
+
+def exchange_id(first: Turn) -> str:
+    """The id of the exchange that starts with a turn."""
+    return content_id("exchange", first.session, first.id)
 
 
 def make_exchange(turns: Sequence[Turn]) -> Exchange:
@@ -96,7 +106,7 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
     times = [turn.time for turn in turns if turn.time]
     return Exchange(
         bank=first.bank,
-        id=content_id("exchange", first.session, first.id),
+        id=exchange_id(first),
         session=first.session,
         first_seq=first.seq,
         last_seq=last.seq,
@@ -117,10 +127,12 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
 
 
 def _resolution(said: Sequence[Turn]) -> str:
-    """The last thing the assistant said at any length: where it tells what came of it."""
+    """The last thing the assistant said at any length: where it tells what came of it. A few
+    words count if they tell something and do not only lead up to what follows."""
     for turn in reversed(said):
-        if len(turn.text) >= 80:
-            return turn.text
+        text = turn.text
+        if len(text) >= 80 or (len(text) >= 30 and text[-1] not in ":…" and not is_chatter(text)):
+            return text
     return said[-1].text if said else ""
 
 

@@ -14,15 +14,18 @@ from typing import NamedTuple
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source
+from holdfast.model.query import Passage
 from holdfast.model.team import Commit
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.derive import derive_stale
+from holdfast.refine.erased import Erased
 from holdfast.refine.passages import commit_passage
 from holdfast.refine.plan import Input, Job, Planner, note_gone
 from holdfast.refine.reading import POOL_FROM_BYTES, read_jobs
 from holdfast.refine.turns import Rules
 from holdfast.refine.writing import OvertakenError, write
 from holdfast.sources.git import read_commits
+from holdfast.store.curated import worded_commit
 from holdfast.store.protocol import Reader, SourceChange, Writer
 
 COMMITS_AT_ONCE = 500
@@ -164,7 +167,9 @@ def ingest_commits(
 
     def flush() -> int:
         with writer.transaction():
-            added = writer.put_commits([(commit, commit_passage(commit)) for commit in batch])
+            erased = Erased(writer, id, [("commit", commit.id) for commit in batch])
+            kept = [commit for commit in batch if not erased.has("commit", commit.id)]
+            added = writer.put_commits([(commit, passage_of(writer, commit)) for commit in kept])
         batch.clear()
         tick(seen)
         return added
@@ -177,6 +182,16 @@ def ingest_commits(
     new += flush()
     known = writer.bank(id)
     return LogRead(known.name if known else id, seen, new)
+
+
+def passage_of(reader: Reader, commit: Commit) -> Passage | None:
+    """What a commit is found as, in its words of now; None if it is forgotten."""
+    known = reader.curated(commit.bank, "commit", commit.id)
+    if known is None:
+        return commit_passage(commit)
+    if known.gone:
+        return None
+    return commit_passage(worded_commit(commit, known.text) if known.text else commit)
 
 
 def _redacted(commit: Commit, redactor: Redactor) -> Commit:

@@ -7,12 +7,13 @@ from datetime import datetime
 
 from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
 
 # The kinds that get vectors: what is short and says most comes first.
-EAGER = ("digest", "exchange", "commit")
+EAGER = ("memory", "digest", "exchange", "commit")
 LATER = ("turn",)
 
 CONTEXT_LIMIT = 300
@@ -121,6 +122,16 @@ def commit_passage(commit: Commit) -> Passage:
     return Passage(
         c.bank, "commit", c.id, "", c.time, body, context, c.trust, hash=content_id(body)
     )
+
+
+def memory_passage(memory: Memory) -> Passage:
+    """What a person asked to remember, in their words."""
+    m = memory
+    context = f"{date_words(m.when)} remembered decision rule {parts_of_names(m.what)}"
+    return Passage(
+        m.bank, "memory", m.id, "", m.when, m.what, context, m.trust, m.status,
+        hash=content_id(m.what),
+    )  # fmt: skip
 
 
 def date_words(time: str) -> str:

@@ -27,10 +27,11 @@ _LISTS = ("investigated", "learned", "completed", "next_steps")
 
 
 def exchange_hash(turns: Iterable[Turn]) -> str:
-    """What an exchange is made of: a turn's id is of its content, but for the tool's result."""
+    """What an exchange is made of: a turn's id is of what was said at the time, its text what
+    stands now; a tool's result may come later."""
     parts: list[str] = []
     for turn in turns:
-        parts.append(turn.id)
+        parts += [turn.id, turn.text]
         if turn.tool is not None:
             parts += [turn.tool.result, str(turn.tool.ok)]
     return content_id("exchange", *parts)
@@ -88,7 +89,7 @@ def _spell(content: dict[str, Any], redactor: Redactor) -> str:
     return json.dumps(clean_content, ensure_ascii=False, separators=(",", ":"))
 
 
-class Overlay:
+class ByModel:
     """Finds and lays over what models made of a bank's records."""
 
     def __init__(self, summaries: Summaries, bank: str) -> None:

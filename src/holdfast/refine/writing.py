@@ -13,11 +13,14 @@ from datetime import datetime
 
 from holdfast.model.ledger import FailedLine, Skip
 from holdfast.model.records import Origin, Session, ToolCall, Turn
+from holdfast.model.trust import Trust
 from holdfast.refine.echoes import Journalled, Transcribed
+from holdfast.refine.erased import Erased, line_name
 from holdfast.refine.plan import Job
 from holdfast.refine.turns import READERS, Refined, RefinedResult, RefinedTurn
 from holdfast.sources.claude_code.events import AGENT as HOOKS
 from holdfast.sources.claude_code.records import READER_VERSION
+from holdfast.sources.claude_code.tools import INSIDE_TOLD, is_own
 from holdfast.sources.draft import DraftSession
 from holdfast.store.protocol import SourceChange, Writer
 
@@ -34,6 +37,7 @@ class _Page:
     writer: Writer
     known: dict[str, Origin]
     lines_before: int
+    erased: Erased
     transcribed: Transcribed | None = None
     journalled: Journalled | None = None
     turns: dict[str, Turn] = field(default_factory=dict[str, Turn])
@@ -70,7 +74,7 @@ def write(
             raise OvertakenError
         ids = [event.id for event in refined.events if isinstance(event, RefinedTurn)]
         known = writer.known_turns(job.source.bank, ids)
-        page = _Page(job, writer, known, source.lines)
+        page = _Page(job, writer, known, source.lines, _find_erased(writer, job, refined))
         _listen(page, position)
         for event in refined.events:
             if isinstance(event, RefinedTurn):
@@ -85,6 +89,30 @@ def write(
     return change
 
 
+def _find_erased(writer: Writer, job: Job, refined: Refined) -> Erased:
+    """What of a run of lines was erased earlier, and stays away."""
+    names = [("session", id) for id in refined.sessions]
+    names += [("title", id) for id in refined.sessions]
+    for event in refined.events:
+        if isinstance(event, RefinedTurn):
+            names += [("turn", event.id), ("session", event.session)]
+            names.append(("line", line_name(job.file.path, event.offset)))
+        else:
+            names.append(("call", event.call))
+    names += [("line", line_name(job.file.path, offset)) for _, offset, _, _ in refined.failed]
+    return Erased(writer, job.source.bank, names)
+
+
+def _stays_away(page: _Page, event: RefinedTurn) -> bool:
+    """Whether a turn was erased for good. One that was only scrubbed is known, and kept as it
+    is."""
+    if event.id in page.known:
+        return False
+    line = line_name(page.job.file.path, event.offset)
+    named = (("turn", event.id), ("session", event.session), ("line", line))
+    return any(page.erased.has(kind, name) for kind, name in named)
+
+
 def _listen(page: _Page, position: int) -> None:
     """Mind what may have come the other way already: from a transcript, or from its hooks."""
     job, writer = page.job, page.writer
@@ -97,6 +125,9 @@ def _listen(page: _Page, position: int) -> None:
 
 
 def _place_turn(page: _Page, event: RefinedTurn) -> None:
+    if _stays_away(page, event):
+        page.refused[event.line] = Skip.ERASED
+        return
     line = page.lines_before + event.line
     origin = Origin(page.job.source.id, line, event.offset, event.ref)
     known = page.known.get(event.id)
@@ -114,9 +145,9 @@ def _place_turn(page: _Page, event: RefinedTurn) -> None:
     page.accepted.add(event.line)
     page.l1_bytes += _turn_bytes(event.text, event.tool)
     if met_again:
-        found = page.writer.find(page.bank, "turn", event.id, limit=1)
-        if found and isinstance(found[0], Turn):
-            page.keep(replace(found[0], origin=origin))
+        found = page.writer.turn(page.bank, event.id)
+        if found is not None:
+            page.keep(replace(found, origin=origin))
         return
     page.keep(
         Turn(
@@ -144,6 +175,9 @@ def _turn_bytes(text: str, tool: ToolCall | None) -> int:
 
 
 def _join_result(page: _Page, event: RefinedResult) -> None:
+    if page.erased.has("call", event.call) or page.erased.has("session", event.session):
+        page.refused[event.line] = Skip.ERASED
+        return
     turn = page.open_calls.get((event.session, event.call))
     if turn is None:
         turn = page.writer.call(page.bank, event.session, event.call)
@@ -167,7 +201,8 @@ def _join_result(page: _Page, event: RefinedResult) -> None:
         _duration_ms(turn.time, event.time),
         tool.call,
     )
-    page.keep(replace(turn, tool=joined))
+    inside = event.result == INSIDE_TOLD and is_own(tool.name)
+    page.keep(replace(turn, tool=joined, trust=Trust.TOOL if inside else turn.trust))
 
 
 def _duration_ms(start: str, end: str) -> int | None:
@@ -184,6 +219,10 @@ def _sessions(page: _Page, refined: Refined) -> list[Session]:
         times.setdefault(turn.session, []).append(turn.time)
     found: list[Session] = []
     for id, draft in refined.sessions.items():
+        if page.erased.has("session", id):
+            continue
+        if page.erased.has("title", id):
+            draft = draft._replace(title="")
         if id not in times and not draft.title:
             continue  # all of it was in another file: a fork that has not gone its own way yet
         if id not in times:
@@ -220,8 +259,16 @@ def _account(
         if line not in captured:
             skipped[reason.value] += 1
     source = page.job.source.id
+    path = page.job.file.path
     failed = [
-        FailedLine(source, page.lines_before + line, offset, reason, excerpt, READER_VERSION)
+        FailedLine(
+            source,
+            page.lines_before + line,
+            offset,
+            reason,
+            "" if page.erased.has("line", line_name(path, offset)) else excerpt,
+            READER_VERSION,
+        )
         for line, offset, reason, excerpt in refined.failed
     ]
     return SourceChange(

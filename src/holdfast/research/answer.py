@@ -21,7 +21,7 @@ from typing import NamedTuple
 from holdfast.language import cut, decides, is_chatter, plain, sentences, squeeze, stem
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Status, Trust
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
 from holdfast.store.protocol import Reader
@@ -79,7 +79,7 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     counts = reader.counts(bank)
     held = (
         (Layer.SUMMARIES, counts.digests),
-        (Layer.OBSERVATIONS, counts.exchanges),
+        (Layer.OBSERVATIONS, counts.exchanges + counts.memories),
         (Layer.TRANSCRIPTS, counts.turns),
         (Layer.TEAM, counts.commits),
     )
@@ -173,6 +173,8 @@ def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool) -> _Evide
     score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
     if hit.kind == "digest":
         score *= 0.9  # it repeats what an exchange says nearer to the source
+    if hit.status is Status.SUPERSEDED:
+        score *= 0.4  # what holds now is said elsewhere
     return _Evidence(hit, cut(sentence, SENTENCE_LIMIT), covered, score)
 
 
@@ -203,10 +205,12 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
 
 
 def _line(item: _Evidence, number: int) -> str:
+    mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
+    mark += " (superseded)" if item.hit.status is Status.SUPERSEDED else ""
     if not item.hit.time:
-        return f"{item.sentence} [{number}]"
+        return f"{item.sentence}{mark} [{number}]"
     moment = datetime.fromisoformat(item.hit.time)
-    return f"{moment.day} {moment:%b %Y}: {item.sentence} [{number}]"
+    return f"{moment.day} {moment:%b %Y}: {item.sentence}{mark} [{number}]"
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
@@ -266,6 +270,7 @@ def _citation(reader: Reader, number: int, item: _Evidence) -> Citation:
         excerpt=cut(plain(hit.text), EXCERPT_LIMIT),
         browse_url=_browse_url(reader, hit),
         time=hit.time,
+        trust=hit.trust,
     )
 
 
@@ -275,6 +280,8 @@ def _browse_url(reader: Reader, hit: Hit) -> str:
         return f"/repos?commit={id}"
     if word == "digest":
         return f"/sessions/{hit.session}"
+    if word == "memory":
+        return f"/memory?tab=remembered&id={id}"
     found = reader.find(hit.bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
     return f"/sessions/{hit.session}#msg-{place}"

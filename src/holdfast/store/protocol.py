@@ -4,9 +4,8 @@
 Every write happens inside `transaction()`: it is there whole or not at all, and another
 process may hold the store for a while, but never for good.
 
-Canonical rows (bank, source, ledger, session, turn, commit, curation, injection, call, summary)
-are written once and survive. Derived rows (exchange, digest, passage) can be dropped and made
-again from them.
+Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
+summary) are written once and survive. Derived rows (exchange, digest, passage) can be made again.
 """
 
 from __future__ import annotations
@@ -16,15 +15,22 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
-from holdfast.model.curation import Curation
+from holdfast.model.knowledge import Memory
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.calls import Calls, Summaries
+from holdfast.store.curated import (
+    CuratedQuestions,
+    CuratedWays,
+    Erasing,
+    Hidden,
+    Superseded,
+)
 from holdfast.store.notes import Checked, Notes
 
-Record = Turn | Exchange | Digest | Session | Commit
+Record = Turn | Exchange | Digest | Session | Commit | Memory
 
 
 class Match(NamedTuple):
@@ -44,6 +50,7 @@ class Counts(NamedTuple):
     commits: int = 0
     raw_bytes: int = 0
     l1_bytes: int = 0
+    memories: int = 0
 
 
 class Stale(NamedTuple):
@@ -54,7 +61,7 @@ class Stale(NamedTuple):
     first: int
 
 
-Derived = Exchange | Digest | Passage
+Derived = Exchange | Digest | Passage | Hidden | Superseded
 
 
 class StoredVector(NamedTuple):
@@ -75,8 +82,9 @@ class VectorSpan(NamedTuple):
     highest: int
 
 
-class Reader(Protocol):
-    """Everything that can be asked. A `bank` of None means all of them."""
+class Reader(CuratedQuestions, Protocol):
+    """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
+    no answer, and what was corrected is in the words of its correction."""
 
     def banks(self) -> list[Bank]:
         """Every bank, by name."""
@@ -250,10 +258,6 @@ class Reader(Protocol):
         """The sessions that wait for their derived rows."""
         ...
 
-    def curations(self, bank: str) -> list[Curation]:
-        """The log of people's decisions, oldest first."""
-        ...
-
     def last_event(self, bank: str | None = None) -> str:
         """The latest time at which a session ended, or ""."""
         ...
@@ -277,7 +281,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Protocol):
+class Writer(Reader, Summaries, CuratedWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -338,12 +342,13 @@ class Writer(Reader, Summaries, Protocol):
         ...
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
-        """Store turns; of one that is there already only the tool's result and the origin change.
-        Their sessions become stale."""
+        """Store turns; of one that is there already only the tool's result, the trust and
+        the origin change. Their sessions become stale."""
         ...
 
-    def put_commits(self, commits: Iterable[tuple[Commit, Passage]]) -> int:
-        """Store commits, each with its passage; returns how many were new."""
+    def put_commits(self, commits: Iterable[tuple[Commit, Passage | None]]) -> int:
+        """Store commits, each with its passage, if it is to be found; returns how many were
+        new."""
         ...
 
     def put_derived(
@@ -370,12 +375,8 @@ class Writer(Reader, Summaries, Protocol):
         returns how many."""
         ...
 
-    def curate(self, entry: Curation) -> Curation:
-        """Append a person's decision; returns it with its number."""
-        ...
 
-
-class Store(Writer, Notes, Calls, Checked, Protocol):
+class Store(Writer, Notes, Calls, Checked, Erasing, Protocol):
     """A store that can be closed."""
 
     def another(self) -> Store | None:

@@ -121,7 +121,7 @@ def check_a_turn_put_twice_is_there_once(make_store: MakeStore) -> None:
         expect(store.counts(BANK), Counts(sessions=1, turns=2), "counts")
 
 
-def check_only_the_result_of_a_known_turn_changes(make_store: MakeStore) -> None:
+def check_only_result_and_trust_of_a_known_turn_change(make_store: MakeStore) -> None:
     known = a_tool_turn(1, "call-1")
     assert known.tool is not None
     done = known.tool._replace(result="42 passed", ok=True, duration_ms=900)
@@ -138,7 +138,9 @@ def check_only_the_result_of_a_known_turn_changes(make_store: MakeStore) -> None
         with store.transaction():
             store.put_turns([known])
             store.put_turns([changed])
-        expect(store.turns(BANK, SESSION), [replace(known, tool=done)], "turns")
+        expect(
+            store.turns(BANK, SESSION), [replace(known, tool=done, trust=Trust.EXTERNAL)], "turns"
+        )
 
 
 def check_the_origin_of_a_known_turn_changes_as_a_whole(make_store: MakeStore) -> None:

@@ -83,11 +83,15 @@ def _free(path: Path) -> int:
 
 def _inbox(patient: Patient) -> Check:
     inbox = look_into_inbox(patient.places)
+    if inbox.folder is None and patient.seen.any:
+        sentence = "Hooks do not know where to leave events."
+        return Check("events", Grade.BROKEN, sentence, "holdfast doctor --fix")
     if inbox.folder is None:
         return fine("events", "No events are expected: no hooks were set up.")
     waited = time() - inbox.oldest
     if not inbox.events or 0 <= waited < LATE_S:
-        return fine("events", f"{inbox.events:,} events wait to be taken up.")
+        how_many = f"{inbox.events:,}" if inbox.events else "No"
+        return fine("events", f"{how_many} events wait to be taken up.")
     since = f"for {waited / 3600:.1f} hours" if waited > 0 else "from a time to come"
     sentence = f"{inbox.events:,} events wait, the first {since}."
     fix = partial(catch_up, patient.settings)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import holdfast
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.capture.places import Places
+from holdfast.hosts.claude_code import install
 
 _RUN_S = 60
-_SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
 _CHECK = "import holdfast; print(holdfast.__version__)"
 
 
@@ -26,6 +27,9 @@ def _entries(patient: Patient) -> Check:
     name, seen = "hooks", patient.seen
     for problem in seen.problems:
         return Check(name, Grade.BROKEN, f"{problem}.", "Correct that file; it is Claude Code's.")
+    if seen.off is not None:
+        sentence = f"{seen.off} says disableAllHooks: Claude Code runs no hooks at all."
+        return Check(name, Grade.BROKEN, sentence, "Take that setting out of the file.")
     if not seen.any:
         sentence = "Claude Code does not tell Holdfast of its sessions."
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
@@ -36,8 +40,9 @@ def _entries(patient: Patient) -> Check:
     paths = {path for paths in seen.scripts.values() for path in paths}
     for path in sorted(paths):
         if not path.exists():
-            return Check(name, Grade.BROKEN, f"Claude Code runs {path}, which is not there.",
-                         "holdfast setup")  # fmt: skip
+            sentence = f"Claude Code runs {path}, which is not there."
+            remedy = "holdfast doctor --fix" if path == ours else "holdfast setup"
+            return Check(name, Grade.BROKEN, sentence, remedy)
         if os.path.realpath(path) != os.path.realpath(ours):
             sentence = f"Claude Code runs {path}: its events go to another home than this one."
             return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
@@ -57,28 +62,26 @@ def _once(patient: Patient) -> Check:
 
 
 def _scripts(patient: Patient) -> Check:
-    """The copies in the home against those of this program."""
-    differ = [
-        script.name
-        for script in sorted(_SCRIPTS.iterdir())
-        if script.is_file() and _bytes(patient.places.hooks / script.name) != script.read_bytes()
-    ]
+    """What lies in the home for hooks against what this program would lay there."""
+    places, named = patient.places, _named(patient.places)
+    python = install.Interpreter(named[0], named[1]) if len(named) > 1 else None
+    wanted = install.outdated(places, python or install.Interpreter("", ""))
+    differ = sorted(path.name for path in wanted)
+    differ += [places.inbox_line.name] if places.inbox() is None else []
     if not differ:
         return fine("scripts", "The scripts that hooks run are those of this version.")
 
-    def copy() -> str:
-        patient.places.hooks.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name in differ:
-            target = patient.places.hooks / name
-            beside = target.with_name(f".{name}.{os.getpid()}")
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            with os.fdopen(os.open(beside, flags, 0o700), "wb") as file:
-                file.write((_SCRIPTS / name).read_bytes())
-            beside.replace(target)
-        return f"{', '.join(differ)} copied anew."
+    def lay_out() -> str:
+        install.prepare_home(places, python or install.find_interpreter())
+        return f"{', '.join(differ)} laid out anew."
 
     sentence = f"Missing or of another version: {', '.join(differ)}."
-    return Check("scripts", Grade.BROKEN, sentence, "holdfast doctor --fix", copy)
+    return Check("scripts", Grade.BROKEN, sentence, "holdfast doctor --fix", lay_out)
+
+
+def _named(places: Places) -> list[str]:
+    """The interpreter that hooks start, and its flags; fewer lines where none is named."""
+    return _bytes(places.interpreter).decode("utf-8", "replace").splitlines()
 
 
 def _bytes(path: Path) -> bytes:
@@ -91,10 +94,10 @@ def _bytes(path: Path) -> bytes:
 def _interpreter(patient: Patient) -> Check:
     """Whether the Python that hooks start can run us."""
     name = "interpreter"
-    lines = _bytes(patient.places.interpreter).decode("utf-8", "replace").splitlines()
+    lines = _named(patient.places)
     if len(lines) < 2:
         sentence = f"{patient.places.interpreter} does not name a Python."
-        return Check(name, Grade.BROKEN, sentence, "holdfast setup")
+        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix")
     try:
         done = subprocess.run(
             [lines[0], *lines[1].split(), "-c", _CHECK],

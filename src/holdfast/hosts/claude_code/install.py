@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -74,7 +75,7 @@ def find_interpreter(path: str = sys.executable) -> Interpreter:
     if elsewhere is None:
         raise InputError(
             f"{path} finds Holdfast only with the environment of this shell.",
-            "Install it where hooks can find it, e.g. `pipx install holdfast`; then run setup.",
+            "Install it where hooks can find it, e.g. with pipx; then run setup.",
         )
     return elsewhere
 
@@ -267,8 +268,9 @@ def undo(home: Path, changes: Sequence[Change], default: Path) -> None:
 
 def _remove_if_empty(folder: Path, after: bytes | None) -> None:
     """A project's folder of settings that held nothing but the file we made goes with it."""
-    if after is None and folder.name == ".claude" and not any(folder.iterdir()):
-        folder.rmdir()
+    if after is None and folder.name == ".claude":
+        with suppress(OSError):  # something else is in it, or it is gone already
+            folder.rmdir()
 
 
 def is_set_up(home: Path, wheres: Sequence[Where], default: Path) -> list[Scope]:

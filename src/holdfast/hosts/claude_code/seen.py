@@ -22,12 +22,14 @@ _PLUGIN = "holdfast"
 
 class Seen(NamedTuple):
     """`scripts` are those that hooks of ours run, by event; `kept_days` is how long a transcript
-    lives; `problems` tells of files that cannot be read."""
+    lives; `problems` tells of files that cannot be read; `off` is the file that switches all hooks
+    off, ours and everybody's."""
 
     scripts: Mapping[str, tuple[Path, ...]]
     plugins: tuple[str, ...]
     kept_days: float
     problems: tuple[str, ...] = ()
+    off: Path | None = None
 
     @property
     def missing(self) -> list[str]:
@@ -46,6 +48,7 @@ def see(claude_dir: Path, folder: Path | None = None) -> Seen:
     plugins: dict[str, None] = {}
     problems: list[str] = []
     kept: float = KEPT_DAYS
+    off: Path | None = None
     for path in _files(claude_dir, folder):
         settings = _load(path, problems)
         for event, script in _our_hooks(settings.get("hooks")):
@@ -53,11 +56,13 @@ def see(claude_dir: Path, folder: Path | None = None) -> Seen:
         for name, on in _object(settings.get("enabledPlugins")).items():
             if on is True and name.partition("@")[0] == _PLUGIN:
                 plugins[name] = None
+        if isinstance(no_hooks := settings.get("disableAllHooks"), bool):
+            off = path if no_hooks else None
         days: object = settings.get("cleanupPeriodDays")
         if isinstance(days, int | float) and not isinstance(days, bool):
             kept = float(days)
     found = {event: tuple(paths) for event, paths in scripts.items()}
-    return Seen(found, tuple(plugins), kept, tuple(problems))
+    return Seen(found, tuple(plugins), kept, tuple(problems), off)
 
 
 def _files(claude_dir: Path, folder: Path | None) -> Iterator[Path]:

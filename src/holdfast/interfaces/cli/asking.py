@@ -24,14 +24,16 @@ def confirm(question: str, default: bool = True) -> bool:
     return default if not said else said in ("y", "yes")
 
 
-def may_go_ahead(yes: bool, question: str, default: bool = True) -> bool:
+def may_go_ahead(
+    yes: bool, question: str, default: bool = True, what: str = "files", dry_run: bool = True
+) -> bool:
     """Whether to go ahead: as told by `--yes`, or asked for at a terminal. Without either it is
     refused."""
     if yes:
         return True
     if not can_ask():
         raise InputError(
-            "This changes files, and there is no terminal to ask at. Nothing was changed.",
-            "Look first with --dry-run, then run it again with --yes.",
+            f"This changes {what}, and there is no terminal to ask at. Nothing was changed.",
+            f"{'Look first with --dry-run, then run' if dry_run else 'Run'} it again with --yes.",
         )
     return confirm(question, default)

@@ -50,6 +50,18 @@ def add_layer(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    """`--yes`."""
+    parser.add_argument("--yes", "-y", action="store_true", help="go ahead without asking")
+
+
+def add_record(parser: argparse.ArgumentParser, name: str = "id") -> None:
+    """The name of a record."""
+    parser.add_argument(
+        name, metavar=name.upper(), help="holdfast://WORD/ID, an id, or the start of one"
+    )
+
+
 def words(parts: list[str], what: str) -> str:
     """The words of a command as one text."""
     text = " ".join(parts).strip()

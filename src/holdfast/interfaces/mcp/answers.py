@@ -8,8 +8,8 @@ to fit: whole records, best first, and how many more there are.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
+from holdfast.app.asking import identity
 from holdfast.app.reading import Reading, open_reading
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp.wire import Object
@@ -36,7 +36,7 @@ class Answers:
     def reading(self) -> Reading:
         """The memory as it is now."""
         settings = load_settings()
-        seen = _identity(settings.database)
+        seen = identity(settings.database)
         if self._reading is None or seen != self._seen:
             self.close()
             self._reading, self._seen = open_reading(settings), seen
@@ -65,6 +65,7 @@ class Answers:
                 "uri": citation.uri,
                 "layer": citation.layer.value,
                 "time": citation.time,
+                "trust": citation.trust.value,
                 "excerpt": citation.excerpt,
             }
             for citation in answer.citations
@@ -85,14 +86,6 @@ class Answers:
         found = reading.recall_by(arguments["query"], None, plan)
         hint = reading.no_bank() if reading.bank_id() == "" else ""
         return _recalled(found, hint)
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        known = path.stat()
-    except OSError:
-        return None
-    return known.st_dev, known.st_ino
 
 
 def _answer_text(answer: Answer) -> str:
@@ -141,6 +134,8 @@ def _hit(hit: Hit) -> Object:
     }
     if hit.status is not Status.OBSERVED:
         item["status"] = hit.status.value
+    if hit.corrected:
+        item["corrected"] = hit.corrected
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value
     return item

@@ -31,6 +31,7 @@ from holdfast.interfaces.mcp.wire import (
 
 _ENGINE = "holdfast.interfaces.mcp.answers"
 _LAST_ANSWERS_S = 5.0
+CALM_S = 1.5
 
 Id = str | int | None
 
@@ -55,14 +56,18 @@ class Server:
         self,
         write: Callable[[str], object],
         companions: Callable[[], Sequence[Companion]] = no_companions,
+        calm_s: float = CALM_S,
     ) -> None:
         self._write = write
         self._writing = threading.Lock()
         self._make_companions = companions
+        self._calm_s = calm_s
         self._companions: list[Companion] = []
         self._thread = ThreadPoolExecutor(1, "engine")
         self._answers: Any = None
         self._asked: dict[Id, Future[None]] = {}
+        self._wanted = threading.Event()
+        self._over = False
         self._quick: dict[str, Callable[[Object], Object]] = {
             "initialize": _initialize,
             "ping": lambda params: {},
@@ -76,6 +81,8 @@ class Server:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
                     self._take(message)
+            self._over = True
+            self._wanted.set()
             wait([ready, *self._asked.values()], _LAST_ANSWERS_S)
         finally:
             for companion in self._companions:
@@ -109,12 +116,17 @@ class Server:
         except RpcError as error:
             self._send(failure(message.id, error))
             return
+        self._wanted.set()
         future = self._thread.submit(self._answer, message.id, name, arguments)
         self._asked[message.id] = future
         future.add_done_callback(partial(self._close, message.id))
 
     def _prepare(self) -> None:
-        """Load what takes long, while the client still talks to us."""
+        """Load what takes long, as soon as it is asked for, or when the client has come to rest:
+        until then it would only slow down the start of the session."""
+        self._wanted.wait(self._calm_s)
+        if self._over:
+            return
         self._load()
         self._companions.extend(self._make_companions())
 

@@ -31,6 +31,11 @@ _NOISE_TAG = re.compile(
     r"</?(?:tool_use_error|persisted-output|error)>|<system-reminder>.*?(?:</system-reminder>|\Z)",
     re.DOTALL,
 )
+_OWN_TOOLS = ("mcp__holdfast__", "mcp__plugin_holdfast_holdfast__")
+_OWN_ANSWERS = ('{"answer":', '{"bank":')
+_OUTSIDE = re.compile(r'"trust": ?"external"')
+INSIDE_TOLD = "answered from memory"
+OUTSIDE_TOLD = "answered from memory, with text from outside"
 _NUMBERED = re.compile(r"\s*\d+[\t→]")
 _REJECTED = "The user doesn't want to proceed with this tool use."
 _FEEDBACK = re.compile(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)", re.DOTALL)
@@ -64,8 +69,14 @@ def read_call(name: str, given: Record, root: str, call: str) -> ToolCall:
     return ToolCall(name, relative(target, root), lines, action, call=call)
 
 
+def is_own(name: str) -> bool:
+    """Whether a tool is our own server's: what it brings in is memory."""
+    return name.startswith(_OWN_TOOLS)
+
+
 def trust_of(name: str) -> Trust:
-    """Whose words a tool brings in: the web's and other servers' are a stranger's."""
+    """Whose words a tool brings in: the web's and other servers' are a stranger's. So are our own
+    server's, until its answer shows that nothing in it came from outside."""
     outside = name.startswith("mcp__") or name in ("WebFetch", "WebSearch")
     return _EXTERNAL if outside else _TOOL
 
@@ -217,6 +228,9 @@ def read_result(block: Record, record: Record) -> tuple[bool, str, str]:
     if block.get("is_error"):
         return False, _error(text, record), ""
     detail = mapping(record.get("toolUseResult"))
+    if text.startswith(_OWN_ANSWERS):
+        # What memory says is not to be remembered again; only whether a stranger's words are in it.
+        return True, OUTSIDE_TOLD if _OUTSIDE.search(text) else INSIDE_TOLD, ""
     return True, _output(text, detail), _touched_lines(detail)
 
 

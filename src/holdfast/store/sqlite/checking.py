@@ -13,14 +13,15 @@ _SHOWN = 5
 _DERIVED = (
     (
         "turns that cannot be found",
-        "SELECT count(*) FROM turn WHERE NOT EXISTS (SELECT 1 FROM passage WHERE "
+        "SELECT count(*) FROM seen_turn AS turn WHERE NOT EXISTS (SELECT 1 FROM passage WHERE "
         "passage.bank = turn.bank AND kind = 'turn' AND passage.id = turn.id) AND NOT EXISTS "
         "(SELECT 1 FROM stale WHERE stale.bank = turn.bank AND stale.session = turn.session)",
     ),
     (
         "passages of turns that are not there",
         "SELECT count(*) FROM passage WHERE kind = 'turn' AND NOT EXISTS "
-        "(SELECT 1 FROM turn WHERE turn.bank = passage.bank AND turn.id = passage.id)",
+        "(SELECT 1 FROM seen_turn AS turn WHERE turn.bank = passage.bank "
+        "AND turn.id = passage.id)",
     ),
     (
         "exchanges of sessions that are not there",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from holdfast.model.query import Passage
-from holdfast.model.records import Exchange
+from holdfast.model.records import Digest, Exchange
+from holdfast.store.curated import Hidden, Superseded
 from holdfast.store.protocol import Derived
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.curating import CuratingWays
 
 _PASSAGES_HELD = 1_000_000
 
 
-class DerivedWays(Asking):
+class DerivedWays(CuratingWays):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -26,17 +27,33 @@ class DerivedWays(Asking):
             if isinstance(item, Passage):
                 passages.append(item)
                 held += len(item.body) + len(item.context)
-            elif isinstance(item, Exchange):
-                self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
-                labels.put(self._run, item)
             else:
-                self._put("digest", rows.DIGEST, rows.digest_row(item))
+                self._put_one(bank, session, item)
             if held > _PASSAGES_HELD:
                 self.put_passages(passages)
                 passages.clear()
                 held = 0
         self.put_passages(passages)
         self._run("DELETE FROM stale WHERE bank = ? AND session = ?", bank, session)
+
+    def _put_one(
+        self, bank: str, session: str, item: Exchange | Digest | Hidden | Superseded
+    ) -> None:
+        if isinstance(item, Exchange):
+            self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
+            labels.put(self._run, item)
+        elif isinstance(item, Digest):
+            self._put("digest", rows.DIGEST, rows.digest_row(item))
+        elif isinstance(item, Hidden):
+            self._run("INSERT INTO hidden VALUES (?, 'turn', ?, ?)", bank, item.id, session)
+        else:
+            self._run(
+                "UPDATE curated SET was = ? WHERE bank = ? AND kind = ? AND id = ?",
+                item.was,
+                bank,
+                item.kind,
+                item.id,
+            )
 
     def _put(self, table: str, columns: str, row: rows.Row) -> None:
         self._run(
@@ -57,18 +74,20 @@ class DerivedWays(Asking):
                 *later,
                 *later,
             )
+            self._run(
+                f"DELETE FROM hidden WHERE {own} AND kind = 'turn' "
+                f"AND id IN (SELECT id FROM turn WHERE {own} AND seq >= ?)",
+                bank,
+                session,
+                *later,
+            )
             self._run(f"DELETE FROM exchange WHERE {own} AND first_seq >= ?", *later)
             self._run(f"DELETE FROM digest WHERE {own}", bank, session)
             return
         for table in ("exchange", "digest", "passage"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
-
-    def put_passages(self, passages: Sequence[Passage]) -> None:
-        """Add passages; the index follows by itself."""
-        columns = f"{rows.PASSAGE}, scope"
-        self._run_many(
-            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
-            [rows.passage_row(passage) for passage in passages],
+        self._run(
+            "DELETE FROM hidden WHERE bank = ? AND session = ? AND kind = 'turn'", bank, session
         )
 
     def drop_derived(self) -> None:
@@ -76,6 +95,6 @@ class DerivedWays(Asking):
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
         for table in ("exchange", "digest"):
             self._run(f"DELETE FROM {table}")
-        self._run("DELETE FROM passage WHERE kind <> 'commit'")
+        self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

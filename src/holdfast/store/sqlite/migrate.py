@@ -6,6 +6,7 @@ last step lies in `PRAGMA user_version`; a higher one than we know is left alone
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -20,7 +21,7 @@ APPLICATION_ID = 0x484F4C44
 
 def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
     """Refuse a newer memory, and a database of some other program, before touching either."""
-    version = _version(connection)
+    version = version_of(connection)
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application == APPLICATION_ID and version > known:
         raise NewerSchemaError(version, known)
@@ -29,10 +30,19 @@ def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
         raise corrupt(path, "it belongs to another program")
 
 
+def check_current(connection: sqlite3.Connection, path: Path, known: int) -> None:
+    """Refuse an older memory, for those who have no time to bring it up to date."""
+    if path.exists() and version_of(connection) != known:
+        raise StoreError(
+            f"The memory at {path} is of an older version.",
+            "Run `holdfast worker`, which brings it up to date.",
+        )
+
+
 def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[str, str]]) -> None:
     """Apply the steps that are missing; to a new database all of them as one."""
     while True:
-        version = _version(connection)
+        version = version_of(connection)
         if version > len(steps):
             raise NewerSchemaError(version, len(steps))
         if version == len(steps):
@@ -44,7 +54,17 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[st
             _apply(connection, 0, steps)
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def stand_in(connection: sqlite3.Connection, step: str) -> None:
+    """Where an older database may not be changed, its missing tables and views stand beside it
+    and are empty, for as long as it is open."""
+    for statement in _statements(step):
+        if statement.lstrip().startswith(("CREATE TABLE", "CREATE VIEW")):
+            temporary = statement.replace("CREATE ", "CREATE TEMP ", 1)
+            connection.execute(temporary.replace(" REFERENCES bank (id)", ""))
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """How many steps a database has taken."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -52,7 +72,7 @@ def _apply(connection: sqlite3.Connection, version: int, steps: Sequence[tuple[s
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have taken these very steps while we waited for the lock.
-        if _version(connection) == version:
+        if version_of(connection) == version:
             for _, script in steps:
                 for statement in _statements(script):
                     connection.execute(statement)
@@ -87,12 +107,15 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         while (copy := folder / f"{path.stem}-schema{version}-{number}.db").exists():
             number += 1
-        make_private(copy)
+        part = copy.with_name(f".{copy.name}.{os.getpid()}.part")
+        make_private(part)
     except OSError as error:
         raise StoreError(
             f"No backup can be made in {folder}: {error.strerror or error}.",
             "Make that folder writable; the memory is not changed without a backup.",
         ) from error
-    with closing(sqlite3.connect(copy)) as target:
+    with closing(sqlite3.connect(part)) as target:
         connection.backup(target)
+    # A copy that a kill cut short never bears the name of a whole one.
+    part.replace(copy)
     return copy

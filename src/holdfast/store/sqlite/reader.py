@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.model.bank import Bank
-from holdfast.model.curation import Curation
+from holdfast.model.knowledge import Memory
 from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
+from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import labels, moments, rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
+from holdfast.store.sqlite.curating import CuratingQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
 _RANK = "bm25(0.0, 1.0, 0.4)"
 _FINDABLE = {
-    "turn": (rows.TURN, rows.turn_of),
-    "exchange": (rows.EXCHANGE, rows.exchange_of),
-    "digest": (rows.DIGEST, rows.digest_of),
-    "session": (rows.SESSION, rows.session_of),
-    "commit": (rows.COMMIT, rows.commit_of),
+    "turn": ("seen_turn", rows.TURN, rows.turn_of),
+    "exchange": ("exchange", rows.EXCHANGE, rows.exchange_of),
+    "digest": ("digest", rows.DIGEST, rows.digest_of),
+    "session": ("seen_session", rows.SESSION, rows.session_of),
+    "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
+    "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
 }
 
 
-class SqliteReader(VectorQuestions):
+class SqliteReader(VectorQuestions, CuratingQuestions):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:
@@ -112,7 +115,7 @@ class SqliteReader(VectorQuestions):
 
     def counts(self, bank: str | None = None) -> Counts:
         where, values = in_bank(bank)
-        tables = ("session", "turn", "exchange", "digest", '"commit"')
+        tables = ("seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory")
         numbers = [
             row[0]
             for table in tables
@@ -123,44 +126,51 @@ class SqliteReader(VectorQuestions):
             f"WHERE {where}",
             *values,
         )
-        return Counts(*numbers, *(sizes or (0, 0)))
+        *told, memories = numbers
+        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories)
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
         where, values = in_bank(bank)
         found = self._all(
-            f"SELECT {rows.SESSION} FROM session WHERE {where} ORDER BY ended DESC, id LIMIT ?",
+            f"SELECT {rows.SESSION} FROM seen_session WHERE {where} "
+            "ORDER BY ended DESC, id LIMIT ?",
             *values,
             limit,
         )
         return [rows.session_of(row) for row in found]
 
     def session(self, bank: str, id: str) -> Session | None:
-        row = self._one(f"SELECT {rows.SESSION} FROM session WHERE bank = ? AND id = ?", bank, id)
+        row = self._one(
+            f"SELECT {rows.SESSION} FROM seen_session WHERE bank = ? AND id = ?", bank, id
+        )
         return rows.session_of(row) if row else None
 
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
         found = self._all(
-            f"SELECT {rows.TURN} FROM turn "
+            f"SELECT {rows.TURN} FROM seen_turn "
             "WHERE bank = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq",
             bank,
             session,
             first,
             (1 << 62) if last is None else last,
         )
-        return [rows.turn_of(row) for row in found]
+        return self._worded([rows.turn_of(row) for row in found])
 
     def turns_from(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        corrected = {c.id: c.text for c in self.curated_in(bank, session) if c.kind == "turn"}
         with translated(self._path):
             for row in self._connection.execute(
-                f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? "
+                f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND session = ? AND seq >= ? "
                 "ORDER BY seq",
                 (bank, session, first),
             ):
-                yield rows.turn_of(row)
+                turn = rows.turn_of(row)
+                text = corrected.get(turn.id)
+                yield worded(turn, text) if text else turn
 
     def turn_before(self, source: int, line: int) -> Turn | None:
         row = self._one(
-            f"SELECT {rows.TURN} FROM turn WHERE source = ? AND line <= ? AND line > 0 "
+            f"SELECT {rows.TURN} FROM seen_turn WHERE source = ? AND line <= ? AND line > 0 "
             "ORDER BY line DESC, seq DESC LIMIT 1",
             source,
             line,
@@ -185,19 +195,33 @@ class SqliteReader(VectorQuestions):
     def find(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Record]:
         where, values = in_bank(bank)
         found: list[Record] = []
-        for kind, (columns, make) in _FINDABLE.items():
+        for kind, (table, columns, make) in _FINDABLE.items():
             if word in ("", kind):
                 # A range, not LIKE: it uses the index and nothing in an id is a wildcard.
                 hits = self._all(
-                    f'SELECT {columns} FROM "{kind}" WHERE {where} AND id >= ? AND id < ? '
+                    f"SELECT {columns} FROM {table} WHERE {where} AND id >= ? AND id < ? "
                     "ORDER BY id LIMIT ?",
                     *values,
-                    _text(id),
-                    _text(id) + "\U0010ffff",
+                    rows.text(id),
+                    rows.text(id) + "\U0010ffff",
                     limit,
                 )
-                found += [make(row) for row in hits]
+                found += [self._in_words(make(row)) for row in hits]
         return sorted(found, key=lambda record: record.id != id)[:limit]
+
+    def _in_words(self, record: Record) -> Record:
+        """A record as it was, or in the words of its correction; what is derived has them."""
+        if isinstance(record, Turn):
+            return self._worded([record])[0]
+        if not isinstance(record, Commit | Memory):
+            return record
+        kind = "commit" if isinstance(record, Commit) else "memory"
+        known = self.curated(record.bank, kind, record.id)
+        if known is None or not known.text:
+            return record
+        if isinstance(record, Commit):
+            return worded_commit(record, known.text)
+        return worded_memory(record, known.text)
 
     def search(
         self,
@@ -287,7 +311,13 @@ class SqliteReader(VectorQuestions):
         return moments.undated(self._all, self._bank_ids(bank), kinds, most)
 
     def sift(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
-        return labels.sift(self._all, self._bank_ids(bank), filter, limit)
+        found = labels.sift(self._all, self._bank_ids(bank), filter, limit)
+        return [x if isinstance(x, Exchange) else self._commit_in_words(x) for x in found]
+
+    def _commit_in_words(self, commit: Commit) -> Commit:
+        told = self._in_words(commit)
+        assert isinstance(told, Commit)
+        return told
 
     def _bank_ids(self, bank: str | None) -> list[str]:
         """One by one, because every index starts with the bank."""
@@ -298,14 +328,6 @@ class SqliteReader(VectorQuestions):
             "SELECT bank, session, first FROM stale ORDER BY bank, session LIMIT ?", limit
         )
         return [Stale(*row) for row in found]
-
-    def curations(self, bank: str) -> list[Curation]:
-        found = self._all(
-            "SELECT seq, bank, time, action, target, text, who FROM curation "
-            "WHERE bank = ? ORDER BY seq",
-            bank,
-        )
-        return [rows.curation_of(row) for row in found]
 
     def last_event(self, bank: str | None = None) -> str:
         where, values = in_bank(bank)
@@ -321,14 +343,9 @@ def _span(since: str, until: str) -> tuple[str, tuple[str, ...]]:
     return " AND ".join(["time <> ''", *(p for p, _ in parts)]), tuple(v for _, v in parts)
 
 
-def _text(given: str) -> str:
-    """What SQLite can take: halves of characters occur in no stored text."""
-    return given.encode("utf-8", "replace").decode("utf-8")
-
-
 def _expression(bank: str | None, terms: Sequence[str], layers: Sequence[str]) -> str:
     """The full-text expression: any of the terms, within the bank and the layers."""
-    clean = [_text(term).replace("\x00", " ") for term in terms]
+    clean = [rows.text(term).replace("\x00", " ") for term in terms]
     quoted = [
         '"' + term.replace('"', '""') + '"' for term in clean if any(c.isalnum() for c in term)
     ]

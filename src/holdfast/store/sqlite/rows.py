@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.ledger import FailedLine, Source, SourceState
 from holdfast.model.query import LAYER_OF, Passage
 from holdfast.model.records import (
@@ -49,6 +50,8 @@ DIGEST = (
 COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
 FAILURE = "source, line, offset, reason, excerpt, reader"
+CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
+MEMORY = "bank, id, time, who, text"
 
 
 def marks(columns: str) -> str:
@@ -223,3 +226,28 @@ def curation_of(row: Row) -> Curation:
     fields = _fields("seq, bank, time, action, target, text, who", row)
     fields["action"] = Action(fields["action"])
     return Curation(**fields)
+
+
+def curated_of(row: Row) -> Curated:
+    """`CURATED`."""
+    bank, kind, id, session, forgotten, *rest = row
+    return Curated(bank, kind, id, session, bool(forgotten), *rest)
+
+
+def memory_of(row: Row) -> Memory:
+    """`MEMORY`: what a person asked to remember, true since then and for as long as it stands."""
+    bank, id, time, who, text = row
+    return Memory(
+        bank, id, Network.WORLD, text, Trust.USER, when=time, who=who, status=Status.VERIFIED,
+        validity=Validity(since=time, learned=time),
+    )  # fmt: skip
+
+
+def memory_row(memory: Memory) -> Row:
+    """`MEMORY`."""
+    return memory.bank, memory.id, memory.when, memory.who, memory.what
+
+
+def text(given: str) -> str:
+    """What SQLite can take: halves of characters occur in no stored text."""
+    return given.encode("utf-8", "replace").decode("utf-8")

@@ -8,13 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from holdfast.model.bank import Bank
-from holdfast.model.curation import Curation
 from holdfast.model.ledger import Fate, Source
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange, Store
-from holdfast.store.sqlite import labels, rows
+from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.calls import CallWays
 from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.connection import (
@@ -25,18 +24,25 @@ from holdfast.store.sqlite.connection import (
     translated,
     use_wal,
 )
-from holdfast.store.sqlite.derived import DerivedWays
-from holdfast.store.sqlite.migrate import check_ours, migrate
+from holdfast.store.sqlite.erasing import ErasingWays
+from holdfast.store.sqlite.migrate import (
+    check_current,
+    check_ours,
+    migrate,
+    stand_in,
+    version_of,
+)
 from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.schema import MIGRATIONS
+from holdfast.store.sqlite.schema import M003_CURATION, MIGRATIONS
 from holdfast.store.sqlite.vectors import VectorWays
 
 _VARIABLES = 500
 _END = 1 << 62
+_CURATION = 3
 
 
-class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, CheckWays):
+class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, CheckWays):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -46,10 +52,12 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
         busy_s: float = BUSY_S,
         create: bool = True,
         any_thread: bool = False,
+        as_it_is: bool = False,
     ) -> None:
         """Open a memory. Without `create` nothing is made on disk: a missing memory is an
         empty one, and one that cannot be written can still be asked. One thread at a time may
-        use it: the one that opened it, unless it is for `any_thread`."""
+        use it: the one that opened it, unless it is for `any_thread`. A memory of an older
+        version is brought up to date, which may take long; one asked for `as_it_is`, refused."""
         asking = None if create else open_to_ask(path, any_thread)
         connection = asking or open_database(path, busy_s, any_thread)
         super().__init__(connection, path)
@@ -58,11 +66,15 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
         try:
             with translated(path):
                 check_ours(connection, path, len(migrations))
+                if as_it_is:
+                    check_current(connection, path, len(migrations))
                 if asking is None:
                     tighten(path)
                     use_wal(connection, busy_s)
                 if asking is None or not path.exists():
                     migrate(connection, path, migrations)
+                elif version_of(connection) < _CURATION:
+                    stand_in(connection, M003_CURATION)
         except BaseException:
             connection.close()
             raise
@@ -81,6 +93,11 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
 
     def give_back(self, other: Store) -> None:
         self._spare.append(other)
+
+    def overwrite(self) -> None:
+        while self._spare:
+            self._spare.pop().close()
+        super().overwrite()
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
@@ -174,7 +191,7 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
             source,
         )
         known = self.known_turns(bank, [turn for turn, _ in moving])
-        taken = {turn.seq for turn in self.turns(bank, session)}
+        taken = {turn.seq for turn in self.all_turns(bank, session)}
         for turn, seq in moving:
             if turn in known:
                 self._run("DELETE FROM turn WHERE bank = ? AND id = ?", old, turn)
@@ -189,7 +206,8 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
                 turn,
             )
         self._move_summaries(session, old, bank)
-        for table in ("exchange", "digest", "passage", "stale"):
+        self._rebank_decisions(session, old, bank)
+        for table in ("exchange", "digest", "passage", "stale", "curated", "hidden"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
         if left:
@@ -310,7 +328,7 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
         turns = list(turns)
-        changeable = ("lines", "result", "ok", "duration_ms", "source", "line", "offset", "ref")
+        changeable = "lines result ok duration_ms trust source line offset ref".split()
         self._run_many(
             f"INSERT INTO turn ({rows.TURN}) VALUES ({rows.marks(rows.TURN)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
@@ -329,7 +347,7 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
             [(*name, seq) for name, seq in first.items()],
         )
 
-    def put_commits(self, commits: Iterable[tuple[Commit, Passage]]) -> int:
+    def put_commits(self, commits: Iterable[tuple[Commit, Passage | None]]) -> int:
         new = 0
         for commit, passage in commits:
             added = self._run(
@@ -339,22 +357,5 @@ class SqliteStore(SqliteReader, DerivedWays, VectorWays, NoteWays, CallWays, Che
             )
             if added.rowcount:
                 new += 1
-                self.put_passages([passage])
-                labels.put(self._run, commit)
+                self.put_passage(commit, passage)
         return new
-
-    def curate(self, entry: Curation) -> Curation:
-        cursor = self._run(
-            "INSERT INTO curation (bank, time, action, target, text, who) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            entry.bank,
-            entry.time,
-            entry.action.value,
-            entry.target,
-            entry.text,
-            entry.who,
-        )
-        return Curation(
-            int(cursor.lastrowid or 0), entry.bank, entry.time, entry.action, entry.target,
-            entry.text, entry.who,
-        )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 
@@ -28,7 +29,8 @@ SOURCES = ("startup", "clear", "compact", "fork")
 MOST = 9_900
 LONGEST_PAYLOAD = 8_000_000
 ASK_S = 0.8
-THINK_S = 2
+# What all of it may take: after that the system ends this process, whatever it waits for.
+PATIENCE_S = 1.8
 STALE_S = 86_400
 WELCOME = "Holdfast remembers what is done here, for later sessions; see `holdfast status`."
 
@@ -77,8 +79,7 @@ def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
 
 
 def keep(place: Place, event: str, session: str, data: bytes) -> None:
-    """Put an event into the inbox as capture.sh does. No room: that it happened is kept, its
-    words are in the transcript."""
+    """Put an event into the inbox as capture.sh does; where there is no room, its name."""
     stem = os.path.join(place.inbox, f"1.{event}.{session}.{os.getpid()}")
     for n in range(100):
         path = stem if not n else f"{stem}.{n}"
@@ -97,7 +98,7 @@ def keep(place: Place, event: str, session: str, data: bytes) -> None:
 
 
 def give(place: Place, kind: str, session: str, cwd: str, brief: dict[str, Any]) -> None:
-    """Print a brief, and leave a note of it."""
+    """Print a brief, and leave a note of it, which holds no words and may rest anywhere."""
     text, id = brief.get("text"), brief.get("id")
     if not isinstance(text, str) or not isinstance(id, str) or not text or len(text) > MOST:
         return
@@ -113,7 +114,6 @@ def give(place: Place, kind: str, session: str, cwd: str, brief: dict[str, Any])
         "records": brief.get("records", []),
         "cwd": cwd,
     }
-    # It names records and holds no words of anybody: it may rest anywhere.
     keep(place, "HoldfastInjected", session, json.dumps(note).encode())
 
 
@@ -208,13 +208,16 @@ def welcome(place: Place) -> None:
 
 def nudge(place: Place) -> None:
     """Start a worker if there is something for it to do and none runs."""
-    if works(os.path.join(place.hooks, "worker.pid")):
+    if any(works(os.path.join(place.hooks, name)) for name in ("worker.pid", "nudged")):
         return
     path, own = os.path.join(place.home, "briefs", "folders.json"), f".{os.getpid()}"
-    waits = any(name.startswith("1.") and own not in name for name in os.listdir(place.inbox))
-    made = os.stat(path).st_mtime if os.path.exists(path) else 0.0
-    if not waits and time.time() - made < STALE_S:
+    waits = [e for e in os.scandir(place.inbox) if e.name[:2] == "1." and own not in e.name]
+    since = time.time() - STALE_S
+    if not waits and os.path.exists(path) and os.stat(path).st_mtime > since:
         return
+    if any(event.stat().st_mtime < since for event in waits):
+        # Nobody comes for the words: names must do, until a worker says otherwise.
+        once(os.path.join(place.hooks, "names-only"))
     python, *flags = place.interpreter()
     command = [python, *flags, "-m", "holdfast", "worker", "--nudged"]
     null = [(os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in range(3)]
@@ -235,14 +238,14 @@ def works(path: str) -> bool:
         if not os.path.isdir("/proc/self"):
             return True
         with open(f"/proc/{number}/stat") as file:
-            return began == file.read().rpartition(") ")[2].split()[19:20]
+            known = file.read().rpartition(") ")[2].split()
+            return known[0] != "Z" and began == known[19:20]
     except (OSError, ValueError):
         return False
 
 
 def goal(place: Place, session: str, payload: dict[str, Any]) -> None:
-    """The goal brief: asked of a running server, else found here by words alone. Small talk and
-    machine text do not use up a session's only one."""
+    """Asked of a running server, else found by words alone. Small talk uses up no brief."""
     prompt, cwd = payload.get("prompt"), str(payload.get("cwd") or "")
     if not isinstance(prompt, str) or len(prompt) < 12 or prompt.lstrip()[:1] in ("<", "/", "!"):
         return
@@ -288,14 +291,11 @@ def ask(place: Place, session: str, cwd: str, prompt: str) -> dict[str, Any] | N
 
 
 def think(place: Place, bank: str, prompt: str) -> dict[str, Any]:
-    """The same in this process, by words alone; given up after a while."""
+    """The same in this process, by words alone."""
     import gc
-    import signal
     import site
 
     gc.disable()  # this process is over before there is anything to collect
-    signal.signal(signal.SIGALRM, lambda number, frame: os._exit(0))
-    signal.alarm(THINK_S)
     site.main()
     if "-I" not in place.interpreter()[1:]:
         site.addsitedir(site.getusersitepackages())
@@ -380,6 +380,8 @@ def main(taken: list[bytes]) -> None:
     if what != "file":
         bare = os.path.exists(os.path.join(place.hooks, "names-only"))
         keep(place, EVENTS[what], session, b"" if bare else data)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
     payload = json.loads(data) if len(data) <= LONGEST_PAYLOAD else None
     if not is_object(payload):
         return

@@ -24,13 +24,16 @@ case $event in
 SessionStart) answer=start ;;
 PreToolUse) answer=file ;;
 PostToolUseFailure) answer=error ;;
+SubagentStart) [ ! -e "$home/briefs/subagents" ] || answer=subagent ;;
 UserPromptSubmit)
     # The first prompt of a session, and of no session twice.
     [ -e "$home/marks/$session.goal" ] || answer=goal
     ;;
 esac
 if [ -n "$answer" ] && read -r python <"$here/python" && [ -x "$python" ]; then
-    "$python" -I -S "$here/answer.py" "$answer" "$session" && exit 0
+    "$python" -I -S "$here/answer.py" "$answer" "$session"
+    # 142: it has captured, and then took too long.
+    case $? in 0 | 142) exit 0 ;; esac
 fi
 [ "$event" != PreToolUse ] || exit 0
 
@@ -50,16 +53,19 @@ fi
 
 case $event in Stop | SessionEnd | PreCompact) ;; *) exit 0 ;; esac
 # A number alone may be another process by now; where the kernel tells, it must be as old as ours.
-if { read -r worker && read -r began; } <"$here/worker.pid"; then
+runs() {
+    { read -r number && read -r began; } <"$1" || return 1
     if [ -n "$began" ] && [ -d /proc/self ]; then
-        if read -r alive <"/proc/$worker/stat"; then
-            set -- ${alive##*) }
-            [ "${20}" != "$began" ] || exit 0
-        fi
+        read -r alive <"/proc/$number/stat" || return 1
+        set -- ${alive##*) }
+        [ "$1" != Z ] && [ "${20}" = "$began" ]
     else
-        kill -0 "$worker" && exit 0
+        kill -0 "$number"
     fi
-fi
+}
+# One that is just being started will look at the inbox as well.
+runs "$here/worker.pid" && exit 0
+runs "$here/nudged" && exit 0
 { read -r python && read -r flags; } <"$here/python" || exit 0
 if [ ! -x "$python" ]; then
     # Nobody will come for the words: from here on names must do, until a worker says otherwise.
@@ -78,5 +84,10 @@ if [ -x /usr/bin/setsid ]; then
 else
     trap '' HUP INT
     "$@" </dev/null >/dev/null 2>&1 &
+fi
+# It takes this away as soon as it is there.
+if read -r alive <"/proc/$!/stat"; then
+    set -- ${alive##*) }
+    printf '%s\n' "$!" "${20}" >|"$here/nudged"
 fi
 exit 0

@@ -14,7 +14,8 @@ HELP = """\
 Show what the next session is told unasked: the brief that it gets when it starts or,
 with --prompt, what it would get with this as its first prompt. --log lists what was put
 into sessions so far, whether it arrived there, and what became of it: cited, file (one of
-its files was touched), wording (its words were taken up), contradicted, ignored.
+its files was touched), wording (its words were taken up), contradicted, ignored. That is
+judged once a session has been quiet for two hours.
 
 What is injected is dated evidence from this memory and nothing else; config.toml, table
 [brief], turns each kind of it off.
@@ -71,9 +72,9 @@ def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> No
         screen.line("Nothing was injected so far.")
         return
     for one in injections:
-        arrived = {True: "arrived", False: "did not arrive", None: "not looked for yet"}
         head = f"{one.time[:16].replace('T', ' ')} {one.kind.value:<6} {one.session[:8]}"
-        fate = f"{arrived[one.arrived]}, {one.use.value}"
+        fate = f"{'arrived' if one.arrived else 'did not arrive'}, {one.use.value}"
+        fate = "not judged yet" if one.arrived is None else fate
         screen.line(f"{head} {one.characters:>5} characters: {fate}")
         if one.because:
             screen.line(screen.paint(f"    {cut(one.because, 120)}", "dim"))

@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     # Whatever else prints must not come between the messages.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
-    signal.signal(signal.SIGTERM, _stop)
+    for number in (signal.SIGTERM, signal.SIGINT):  # who was started in the background ignores one
+        signal.signal(number, _stop)
 
     def write(line: str) -> None:
         out.write(line)

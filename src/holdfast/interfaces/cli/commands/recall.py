@@ -10,6 +10,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.language import cut
 from holdfast.model.query import Hit, Layer, Recalled, Strategy
+from holdfast.model.trust import Status
 from holdfast.recall.expansion import Expansion
 from holdfast.recall.plan import Budget, Fusion, Plan
 
@@ -26,7 +27,7 @@ EXAMPLES = """\
 
 
 # What a score is multiplied by, and so 1 where it is not there; the rest is added.
-_FACTORS = ("speaker", "tool", "time")
+_FACTORS = ("speaker", "tool", "time", "superseded")
 _MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends")
 _FALLBACKS = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
@@ -86,12 +87,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
-    """The bank of each hit is told only where there is more than one."""
+    """The bank of each hit is told only where there is more than one, and that it was corrected
+    only where it was."""
     whole = plain(found)
     for hit in (*whole["hits"], *whole["misses"]):
         bank = hit.pop("bank")
         if bank in names:
             hit["bank"] = names[bank]
+        if not hit["corrected"]:
+            del hit["corrected"]
     return whole
 
 
@@ -151,6 +155,8 @@ def _why(hit: Hit) -> str:
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
     head += f" · {bank}" if bank else ""
+    head += f" · {hit.status.value}" if hit.status is Status.SUPERSEDED else ""
+    head += f" · corrected {hit.corrected}" if hit.corrected else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
     if explain:

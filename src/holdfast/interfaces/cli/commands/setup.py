@@ -121,8 +121,8 @@ def _notes(
         notes.append(f"Hooks will run the Holdfast at {python.elsewhere}, not this one.")
     if python.path.startswith(tempfile.gettempdir()) or "/uv/archive-" in python.path:
         notes.append(
-            f"{python.path} lies in a temporary place. Install Holdfast to stay, e.g. "
-            "`pipx install holdfast`, and run setup again."
+            f"{python.path} lies in a temporary place. Install Holdfast where it stays, e.g. "
+            "with pipx, and run setup again."
         )
     if with_plugin:
         notes.append("The plugin brings hooks and server; they are not in the settings as well.")
@@ -218,7 +218,7 @@ def _history(screen: Screen, settings: Settings, arguments: argparse.Namespace) 
     if not files:
         return 0
     screen.line()
-    screen.line(
+    screen.wrap(
         f"Your history: {number(files, 'transcript')} not read yet, {amount(size)}; reading "
         f"takes about {number(seconds, 'second')}, preparing search by meaning up to "
         f"{ingest.TURNS_S} more."
@@ -227,7 +227,10 @@ def _history(screen: Screen, settings: Settings, arguments: argparse.Namespace) 
     if wanted is None:
         wanted = asking.can_ask() and not arguments.yes and asking.confirm("Read it now?")
     if not wanted:
-        screen.line("`holdfast ingest` reads it whenever you like.")
+        screen.wrap(
+            "It is read in the background from your next session on; `holdfast ingest` reads it "
+            "at once."
+        )
         return 0
     return _ingest(())
 

@@ -10,6 +10,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
+from holdfast.model.curation import Action, Curation
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.trace import RawState, Trace, word_of
@@ -68,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
                 "above": found.above,
                 "below": [_named(record) for record in found.below],
                 "raw": plain(found.raw),
+                "superseded": found.superseded,
+                "history": [_decision(entry) for entry in found.history],
             }
         )
     else:
@@ -77,6 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
             screen.line("by rules alone:")
             _print_fields(screen, plain(by_rules))
     return 0
+
+
+def _decision(entry: Curation) -> dict[str, object]:
+    whole = plain(entry)
+    del whole["bank"]
+    return whole
 
 
 def _named(record: object) -> dict[str, object]:
@@ -101,6 +110,7 @@ def _print(screen: Screen, found: Trace) -> None:
         screen.wrap(turn_text(record), "  ")
     else:
         _print_fields(screen, plain(record))
+    _print_history(screen, found)
     if found.above:
         screen.line()
         screen.line(f"in: {', '.join(found.above)}")
@@ -110,11 +120,26 @@ def _print(screen: Screen, found: Trace) -> None:
     for part in found.below:
         text = turn_text(part) if isinstance(part, Turn) else getattr(part, "title", "")
         screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
-    if found.word != "commit":
+    if found.word not in ("commit", "memory"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
         screen.line(screen.paint(cut(found.raw.text, _RAW_SHOWN), "dim"))
+
+
+def _print_history(screen: Screen, found: Trace) -> None:
+    """What people decided about it, and the words that do not hold any more."""
+    if found.superseded:
+        screen.line()
+        screen.wrap(f"superseded: {cut(found.superseded, _RAW_SHOWN)}", "  ", "    ")
+    if found.history:
+        screen.line()
+        screen.line("decided:")
+    for entry in found.history:
+        said = f": {cut(entry.text, 200)}" if entry.text else ""
+        which = f" of {entry.target}" if entry.action is Action.UNDO else ""
+        line = f"{entry.seq}. {entry.time[:16].replace('T', ' ')} {entry.who}: "
+        screen.wrap(f"{line}{entry.action.value}{which}{said}", "  ", "    ")
 
 
 def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
@@ -139,6 +164,8 @@ def _raw_state(found: Trace) -> str:
     where = f"{raw.path}:{raw.line}"
     if raw.state is RawState.PRESENT:
         return f"raw line: {where}"
+    if raw.state is RawState.WITHHELD:
+        return f"raw line: {where} is not shown, because something was scrubbed from it"
     if raw.state is RawState.GONE:
         return f"raw line: gone ({where} is no longer on disk); what is above was kept from it"
     return f"raw line: {where} has changed since it was read; what is above was kept from it"

@@ -173,9 +173,11 @@ def _print_work(screen: Screen, health: Health) -> None:
         told = f"{moment} ({ago(moment)})" if moment else "none yet"
         screen.line(f"{what}: {told}")
     running = f"running{f' ({health.worker.pid})' if health.worker.pid else ''}"
-    waiting = f"{number(health.inbox.events, 'event')} in memory ({amount(health.inbox.bytes)})"
-    screen.line(f"worker: {running if health.worker.running else 'not running'}; {waiting} waiting")
-    sizes = ", ".join(f"{what} {amount(size)}" for what, size in health.disk._asdict().items())
+    events, size = number(health.inbox.events, "event"), amount(health.inbox.bytes)
+    waiting = f"{events} waiting ({size})" if health.inbox.events else "no events wait"
+    screen.line(f"worker: {running if health.worker.running else 'not running'}; {waiting}")
+    taken = [f"{what} {amount(size)}" for what, size in health.disk._asdict().items() if size]
+    sizes = ", ".join(taken) or "nothing"
     screen.wrap(f"disk: {sizes}", "", "  ")
     kept = f"{health.archive.kept_days:g}"
     screen.line(f"archive: Claude Code deletes transcripts after {kept} days")

@@ -135,7 +135,8 @@ def _tell(screen: Screen, places: Places, data: bool, stays: bool) -> None:
         return
     gone = leaving.remove_home(places)
     if data:
-        screen.line("Done. The memory is gone." if gone else f"Done. {places.home} has more in it.")
+        others = "" if gone else f" {places.home} stays: there is more in it that is not ours."
+        screen.line(f"Done. The memory is gone.{others}")
     elif gone:
         screen.line("Done. Nothing was remembered yet, and nothing is left.")
     else:

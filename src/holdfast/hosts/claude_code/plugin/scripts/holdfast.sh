@@ -5,5 +5,5 @@ if { read -r python && read -r flags; } 2>/dev/null <"$home/hooks/python" && [ -
     exec "$python" $flags -m holdfast "$@"
 fi
 command -v holdfast >/dev/null 2>&1 && exec holdfast "$@"
-echo "Holdfast is not installed. Install it (pipx install holdfast), then run: holdfast setup --plugin" >&2
+echo "Holdfast is not installed. Install it, e.g. with pipx, then run: holdfast setup --plugin" >&2
 exit 1

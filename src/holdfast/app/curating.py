@@ -1,0 +1,143 @@
+"""A memory that people correct: what they want remembered, said rightly, forgotten or erased.
+
+After each decision the prepared briefs are written anew, so that no session is told what was
+taken back.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from holdfast.app.briefing import prepare_briefs
+from holdfast.app.browsing import Browsing
+from holdfast.app.reading import ALL_BANKS, here, utc_now
+from holdfast.capture.places import Places
+from holdfast.capture.redact import Redactor
+from holdfast.learn.curation import Curator, Target, find_target
+from holdfast.learn.erasing import Erased, Eraser, Pattern
+from holdfast.model.curation import Curation
+from holdfast.model.knowledge import Memory
+from holdfast.refine.bank_making import BankMaker
+from holdfast.settings import Settings
+
+
+def this_user() -> str:
+    """Who decides, where nobody is named."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+class Curating(Browsing):
+    """Decisions about records. An id is a URI, an id or the start of one; `who` decides, by
+    default the user of this machine."""
+
+    def __init__(
+        self, settings: Settings, now: Callable[[], str] = utc_now, create: bool = True
+    ) -> None:
+        super().__init__(settings, now, create)
+        self._banks = BankMaker(settings, now)
+
+    def remember(self, text: str, bank: str | None = None, who: str = "") -> Memory:
+        """Keep a text, with the secrets out, in a bank: that of this folder, made if need be,
+        where none is named."""
+        clean = Redactor(self.settings.redact_patterns).redact(text).text
+        with self._store.transaction():
+            id = (
+                self._banks.named(self._store, bank)
+                if bank
+                else self._banks.ensure(self._store, here())
+            )
+            memory = self._curator(who).remember(id, clean)
+        self._renew()
+        return memory
+
+    def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Say a record anew; its old words are kept as superseded."""
+        clean = Redactor(self.settings.redact_patterns).redact(text).text
+        return self._done(self._curator(who).correct(self.target(id, bank), clean))
+
+    def forget(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Leave a record, and all that is made of it, out of everything, until it is restored."""
+        return self._done(self._curator(who).forget(self.target(id, bank)))
+
+    def restore(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Bring back what was forgotten or merged."""
+        return self._done(self._curator(who).restore(self.target(id, bank)))
+
+    def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Let one record stand for another that says the same."""
+        both = self.target(id, bank), self.target(into, bank)
+        return self._done(self._curator(who).merge(*both))
+
+    def undo(self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "") -> list[Curation]:
+        """Take back the latest decisions that can be; returns them, the latest first."""
+        id = self.bank_id(bank)
+        banks = [known.id for known in self._store.banks()] if id is None else [id]
+        undone = self._curator(who).undo(banks, count)
+        self._renew()
+        return undone
+
+    def target(self, id: str, bank: str | None = ALL_BANKS) -> Target:
+        """The record that is meant, whether it is shown or put away."""
+        return find_target(self._store, self.bank_id(bank), id)
+
+    def plan_purge(self, id: str, bank: str | None = ALL_BANKS) -> Erased:
+        """What a purge would erase."""
+        return self._eraser().plan_purge(self.target(id, bank))[1]
+
+    def purge(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Erased:
+        """Erase a record, and all that is made of it, for good."""
+        return self._erased(self._eraser(who).purge(self.target(id, bank)))
+
+    def find_pattern(self, pattern: str) -> Erased:
+        """What a scrubbing would erase, in every bank."""
+        return self._eraser().find(Pattern(pattern))
+
+    def scrub(self, pattern: str, who: str = "") -> Erased:
+        """Erase a text, or what a regular expression between slashes matches, wherever it is."""
+        return self._erased(self._eraser(who).scrub(Pattern(pattern)))
+
+    def apply_decisions(self) -> None:
+        """Work out anew what all decisions come to."""
+        with self._store.transaction():
+            for bank in self._store.banks():
+                self._curator("").reapply(bank.id)
+
+    def _curator(self, who: str) -> Curator:
+        return Curator(self._store, self._now, who or this_user())
+
+    def _eraser(self, who: str = "") -> Eraser:
+        return Eraser(self._store, Places(self.settings.home), self._now, who or this_user())
+
+    def _done(self, decision: Curation) -> Curation:
+        self._renew()
+        return decision
+
+    def _erased(self, told: Erased) -> Erased:
+        remove_derived_files(self.settings)
+        self._renew()
+        return told
+
+    def _renew(self) -> None:
+        self._remembered.clear()
+        if Places(self.settings.home).briefs.is_dir():
+            prepare_briefs(self.settings, self._now)
+
+
+def remove_derived_files(settings: Settings) -> None:
+    """Remove matrices of vectors and prepared briefs: they are made again from what is left."""
+    _remove(settings.home / "vectors", "*.vectors*")
+    _remove(settings.home / "vectors", ".*.vectors*")
+    _remove(Places(settings.home).briefs, "*.json")
+
+
+def _remove(folder: Path, pattern: str) -> None:
+    for path in folder.glob(pattern) if folder.is_dir() else ():
+        with suppress(OSError):
+            path.unlink()

@@ -1,0 +1,49 @@
+"""What the log of decisions comes to. Pure functions of the log, oldest entry first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from holdfast.model.curation import Action, Curated, Curation
+
+_FOR_GOOD = (Action.PURGE, Action.SCRUB)
+
+
+def standing(log: Iterable[Curation]) -> list[Curation]:
+    """The decisions that nobody has undone; an undo itself is none."""
+    log = list(log)
+    undone = {entry.target for entry in log if entry.action is Action.UNDO}
+    return [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
+
+
+def undoable(log: Iterable[Curation]) -> list[Curation]:
+    """The decisions that can be undone: not those that erased something, nor any about what was
+    erased."""
+    left = standing(log)
+    erased = {entry.target for entry in left if entry.action in _FOR_GOOD}
+    return [entry for entry in left if entry.target not in erased]
+
+
+def settle(known: Curated, target: str, left: Sequence[Curation]) -> Curated:
+    """What the decisions that stand come to for one record. What was remembered is there for as
+    long as the wish to remember it stands."""
+    state = Curated(known.bank, known.kind, known.id, known.session, was=known.was)
+    if known.kind == "memory":
+        state = state._replace(forgotten=True)
+    for entry in left:
+        if entry.target != target:
+            continue
+        match entry.action:
+            case Action.REMEMBER:
+                state = state._replace(forgotten=False)
+            case Action.FORGET | Action.PURGE:
+                state = state._replace(forgotten=True)
+            case Action.RESTORE:
+                state = state._replace(forgotten=False, into="")
+            case Action.MERGE:
+                state = state._replace(into=entry.text)
+            case Action.CORRECT if entry.text:
+                state = state._replace(text=entry.text, time=entry.time, who=entry.who)
+            case _:
+                pass
+    return state if state.text else state._replace(was="")

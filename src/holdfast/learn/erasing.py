@@ -1,0 +1,362 @@
+"""Erasing for good: a record with all that is made of it, or a pattern wherever it occurs.
+
+Words go from canonical and derived rows, from decisions about them, from the journals of hooks and
+from the worker's log. What is erased leaves a mark that tells neither its words nor its name, so
+that its lines are not read in again. Backups, and the transcripts of the agent, are not ours to
+change: they are named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from holdfast.capture import journal
+from holdfast.capture.places import Places
+from holdfast.errors import InputError
+from holdfast.learn.curation import Curator, Target
+from holdfast.model.accounts import Chore
+from holdfast.model.curation import Action, Curation
+from holdfast.model.ledger import Skip
+from holdfast.model.records import Role, Turn
+from holdfast.refine.derive import derive_session
+from holdfast.refine.erased import line_name, mark
+from holdfast.refine.exchanges import Grouping, exchange_id
+from holdfast.refine.ingest import passage_of
+from holdfast.sources.claude_code.events import session_id
+from holdfast.sources.draft import FileInfo
+from holdfast.store.curated import Erasure, Scrubbing, Touched
+from holdfast.store.protocol import Stale, Store
+
+ERASED = "[erased]"
+OVERWRITE = "overwrite"
+_SHORTEST = 4
+_IN_A_LOG = 8
+_ALL = 1 << 62
+_KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
+_NOUNS = {"remembered": "memory", "curation": "decision", "failure": "failed line"}
+
+
+class Pattern:
+    """What is to be scrubbed: words as they stand, or a regular expression between slashes."""
+
+    def __init__(self, given: str) -> None:
+        is_regex = len(given) > 2 and given[0] == given[-1] == "/"
+        if not is_regex and len(given) < _SHORTEST:
+            raise InputError(
+                f"A pattern of less than {_SHORTEST} characters would hit ordinary words.",
+                "Give all of it, or a regular expression between slashes.",
+            )
+        try:
+            self._regex = re.compile(given[1:-1] if is_regex else re.escape(given))
+        except re.error as error:
+            raise InputError(f"This is not a regular expression: {error}.", "Correct it.") from None
+        if self._regex.search(""):
+            raise InputError("This pattern matches everything.", "Give one that needs something.")
+        self._instead = "" if self._regex.search(ERASED) else ERASED
+
+    def __call__(self, text: str) -> str:
+        """The text without it."""
+        return self._regex.sub(lambda found: self._instead, text)
+
+
+@dataclass(slots=True)
+class Erased:
+    """What was erased, or would be: counts by kind of record, events of journals, lines of the
+    worker's log; which copies still hold it; and which files of the agent's do."""
+
+    records: Counter[str] = field(default_factory=Counter[str])
+    events: int = 0
+    log_lines: int = 0
+    copies: tuple[Path, ...] = ()
+    transcripts: tuple[str, ...] = ()
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there was nothing to erase."""
+        return not (self.records or self.events or self.log_lines)
+
+
+class Eraser:
+    """Takes words out of a home. One that only looks changes nothing."""
+
+    def __init__(self, store: Store, places: Places, now: Callable[[], str], who: str) -> None:
+        self._store = store
+        self._places = places
+        self._now = now
+        self._who = who
+        self._curator = Curator(store, now, who)
+
+    def plan_purge(self, target: Target) -> tuple[Erasure, Erased]:
+        """What a purge of a record takes with it."""
+        turns = self._turns_of(target)
+        sessions = self._sessions_of(target)
+        names = [("any", "")] + [("session", id) for id in sessions]
+        for turn in turns:
+            names.append(("turn", turn.id))
+            if turn.tool is not None and turn.tool.call:
+                names.append(("call", turn.tool.call))
+        sources = {turn.origin.source for turn in turns} if sessions else set[int]()
+        for failed in self._store.failures(target.bank, _ALL) if sources else ():
+            source = self._store.source(failed.source)
+            if failed.source in sources and source is not None:
+                names.append(("line", line_name(source.path, failed.offset)))
+        commits = (target.id,) if target.kind == "commit" else ()
+        names += [("commit", id) for id in commits]
+        what = Erasure(
+            target.bank,
+            sessions,
+            tuple(turn.id for turn in turns),
+            commits,
+            (target.id,) if target.kind == "memory" else (),
+            self._targets(target, turns),
+            tuple(mark(kind, name) for kind, name in names),
+            tuple(sorted(sources)),
+        )
+        counted = {
+            "session": len(sessions),
+            "turn": len(turns),
+            "commit": len(commits),
+            "memory": len(what.memories),
+        }
+        told = Erased(Counter({kind: n for kind, n in counted.items() if n}))
+        told.copies = tuple(self._store.copies_holding(what))
+        told.transcripts = self._sources({turn.origin.source for turn in turns})
+        return what, told
+
+    def purge(self, target: Target) -> Erased:
+        """Erase a record, and all that is made of it."""
+        what, told = self.plan_purge(target)
+        turns = self._turns_of(target)
+        # Files first: killed before the rows are gone, the same purge can be asked for again.
+        told.events = self._each_journal(_Blanking(turns, what.sessions).change)
+        told.log_lines = self._clean_log(_Without(turns))
+        with self._store.transaction():
+            entry = Curation(0, target.bank, self._now(), Action.PURGE, target.uri, "", self._who)
+            self._store.curate(entry)
+            self._store.erase(what)
+            if target.kind == "exchange":
+                self._curator.apply(target.bank, [target])
+            elif target.kind == "turn":
+                derive_session(self._store, Stale(target.bank, target.session, 0))
+            self._note_unfinished()
+        finish(self._store)
+        return told
+
+    def _turns_of(self, target: Target) -> list[Turn]:
+        """The turns that are, or make up, a record; as they were read."""
+        match target.kind:
+            case "turn":
+                turn = self._store.turn(target.bank, target.id)
+                return [turn] if turn else []
+            case "exchange":
+                return self._grouped(target)
+            case "session":
+                return [
+                    turn
+                    for session in self._sessions_of(target)
+                    for turn in self._store.all_turns(target.bank, session)
+                ]
+            case "digest":
+                raise InputError(
+                    "A digest holds only what its exchanges say.",
+                    "Purge its session, or the exchange that must go; `forget` hides a digest.",
+                )
+            case _:
+                return []
+
+    def _grouped(self, target: Target) -> list[Turn]:
+        turns = list(self._store.all_turns(target.bank, target.session))
+        grouping = Grouping(dialogue=all(turn.role is Role.USER for turn in turns))
+        groups = [grouping.add(turn) for turn in turns] + [grouping.finish()]
+        found = [group for group in groups if group and exchange_id(group[0]) == target.id]
+        ids = {turn.id for group in found for turn in group}
+        return [turn for turn in turns if turn.id in ids]
+
+    def _sessions_of(self, target: Target) -> tuple[str, ...]:
+        if target.kind != "session":
+            return ()
+        return (target.id, *self._store.children(target.bank, target.id))
+
+    def _targets(self, target: Target, turns: Iterable[Turn]) -> tuple[str, ...]:
+        """The URIs whose decisions lose their words: a session takes all that is in it."""
+        own = [target.uri, *(f"holdfast://turn/{turn.id}" for turn in turns)]
+        for session in self._sessions_of(target):
+            inside = self._store.curated_in(target.bank, session)
+            own += [f"holdfast://{c.kind}/{c.id}" for c in inside]
+        return tuple(dict.fromkeys(own))
+
+    def _sources(self, numbers: Iterable[int]) -> tuple[str, ...]:
+        """The files of others that records came from and that are still there."""
+        found = [self._store.source(number) for number in numbers]
+        paths = [Path(source.path) for source in found if source is not None]
+        ours = self._places.journals
+        return tuple(sorted(str(p) for p in paths if p.parent != ours and p.is_file()))
+
+    def find(self, pattern: Scrubbing) -> Erased:
+        """What a scrubbing would erase."""
+        touched = self._store.holding(pattern)
+        told = Erased(_count(touched), copies=tuple(self._store.copies_holding(pattern)))
+        told.events = sum(
+            _scrubbed(event, pattern) != event
+            for path in self._journals()
+            for event in journal.read(path)
+        )
+        told.log_lines = sum(pattern(line) != line for line in self._log_lines())
+        told.transcripts = (*self._sources(self._origins(touched)), *self._settings_with(pattern))
+        return told
+
+    def _settings_with(self, pattern: Scrubbing) -> list[str]:
+        """Settings of the user's that are kept to be given back."""
+        folder = self._places.home / "backups"
+        files = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix != ".db"]
+        texts = {str(path): path.read_bytes().decode("utf-8", "replace") for path in files}
+        return [path for path, text in texts.items() if pattern(text) != text]
+
+    def scrub(self, pattern: Scrubbing) -> Erased:
+        """Take a pattern out of everything."""
+        told = self.find(pattern)
+        self._each_journal(lambda event: _scrubbed(event, pattern))
+        self._clean_log(pattern)
+        with self._store.transaction():
+            touched = self._store.holding(pattern)
+            self._seal(touched)
+            self._store.scrub(pattern)
+            for bank in sorted({t.bank for t in touched} & {b.id for b in self._store.banks()}):
+                entry = Curation(0, bank, self._now(), Action.SCRUB, "", "", self._who)
+                self._store.curate(entry)
+                self._make_again(bank, [t for t in touched if t.bank == bank])
+            self._note_unfinished()
+        finish(self._store)
+        return told
+
+    def _note_unfinished(self) -> None:
+        """Killed after the rows are gone, a worker makes the files forget them too."""
+        now = self._now()
+        self._store.put_chore(Chore(OVERWRITE, 1, "what was erased is still in a file", now, now))
+
+    def _origins(self, touched: Iterable[Touched]) -> set[int]:
+        turns = (self._store.turn(t.bank, t.id) for t in touched if t.table == "turn")
+        return {turn.origin.source for turn in turns if turn is not None}
+
+    def _seal(self, touched: Iterable[Touched]) -> None:
+        """Its lines may be read again; what was taken out of them must not come back."""
+        for t in touched:
+            names = [("any", "")]
+            raw: list[str] = []
+            if t.table == "turn":
+                turn = self._store.turn(t.bank, t.id)
+                raw.append(t.id)
+                if turn is not None and turn.tool is not None and turn.tool.call:
+                    names.append(("call", turn.tool.call))
+            elif t.table == "session":
+                names.append(("title", t.id))
+            elif t.table == "failure":
+                source = self._store.source(int(t.session))
+                names.append(("line", line_name(source.path if source else "", int(t.id))))
+            self._store.seal(t.bank, [mark(kind, name) for kind, name in names], raw)
+
+    def _make_again(self, bank: str, touched: Iterable[Touched]) -> None:
+        """Derive what was made of the words that are gone."""
+        sessions: dict[str, None] = {}
+        decided = False
+        for t in touched:
+            if t.table in ("turn", "session"):
+                sessions[t.session] = None
+            decided = decided or t.table in ("curation", "remembered")
+            commit = self._store.commit(bank, t.id) if t.table == "commit" else None
+            if commit is not None:
+                self._store.put_passage(commit, passage_of(self._store, commit))
+        for session in sessions:
+            derive_session(self._store, Stale(bank, session, 0))
+        if decided:
+            self._curator.reapply(bank)
+
+    def _journals(self) -> list[Path]:
+        return sorted(self._places.journals.glob("*.jsonl"))
+
+    def _each_journal(self, change: Callable[[journal.Event], journal.Event]) -> int:
+        return sum(journal.rewrite(path, change) for path in self._journals())
+
+    def _log_lines(self) -> list[str]:
+        try:
+            return self._places.log.read_text("utf-8", "replace").splitlines(keepends=True)
+        except OSError:
+            return []
+
+    def _clean_log(self, clean: Scrubbing) -> int:
+        lines = self._log_lines()
+        cleaned = [clean(line) for line in lines]
+        changed = sum(one != other for one, other in zip(lines, cleaned, strict=True))
+        if changed:
+            with self._places.log.open("r+", encoding="utf-8") as file:
+                file.truncate(0)
+                file.write("".join(cleaned))
+        return changed
+
+
+def finish(store: Store) -> None:
+    """Leave no trace of erased rows in the store's files, and note that it is done."""
+    store.overwrite()
+    with store.transaction():
+        store.clear_chore(OVERWRITE)
+
+
+def is_unfinished(store: Store) -> bool:
+    """Whether an erasure was broken off."""
+    return any(chore.name == OVERWRITE for chore in store.chores())
+
+
+class _Without:
+    """Takes the words of turns out of a text, where they stand in it whole."""
+
+    def __init__(self, turns: Iterable[Turn]) -> None:
+        said = [word for turn in turns for word in (turn.text, *(turn.tool or ()))]
+        self._words = [w for w in said if isinstance(w, str) and len(w) >= _IN_A_LOG]
+
+    def __call__(self, text: str) -> str:
+        for word in self._words:
+            text = text.replace(word, ERASED)
+        return text
+
+
+class _Blanking:
+    """Leaves of an event that told of purged turns no more than that there was one."""
+
+    def __init__(self, turns: Iterable[Turn], sessions: Iterable[str]) -> None:
+        turns = list(turns)
+        self._sessions = set(sessions)
+        self._said = {(turn.session, _plain(turn.text)) for turn in turns if turn.text}
+        self._calls = {turn.tool.call for turn in turns if turn.tool is not None} - {""}
+
+    def change(self, event: journal.Event) -> journal.Event:
+        """The event as it may stay."""
+        session = session_id(event, FileInfo("", "", "", ""))
+        told = (session, _plain(str(event.get("text", ""))))
+        if session in self._sessions or told in self._said or event.get("call") in self._calls:
+            kept = {key: event[key] for key in _KEPT_OF_AN_EVENT if key in event}
+            return {**kept, "skip": Skip.ERASED.value}
+        return event
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _scrubbed(value: Any, clean: Scrubbing) -> Any:
+    """A JSON value with a pattern taken out of all its texts."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_scrubbed(item, clean) for item in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {key: _scrubbed(item, clean) for key, item in cast(dict[str, Any], value).items()}
+    return value
+
+
+def _count(touched: Iterable[Touched]) -> Counter[str]:
+    return Counter(_NOUNS.get(t.table, t.table) for t in touched)

@@ -1,0 +1,185 @@
+"""What a store keeps of people's decisions, and how a correction changes a record.
+
+The log is canonical. What it comes to (`curated`) can be worked out from it again; it lies beside
+the records, so that whoever derives or reads them need not replay the log. A record that is not
+to be shown stays where it is and is left out of every answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from holdfast.model.curation import Curated, Curation
+from holdfast.model.knowledge import Memory
+from holdfast.model.query import Passage
+from holdfast.model.records import Turn
+from holdfast.model.team import Commit
+from holdfast.model.trust import Trust
+
+
+class Hidden(NamedTuple):
+    """A turn that is not to be shown."""
+
+    id: str
+
+
+class Superseded(NamedTuple):
+    """The words that a correction replaces."""
+
+    kind: str
+    id: str
+    was: str
+
+
+class CuratedQuestions(Protocol):
+    """What can be asked about decisions."""
+
+    def curations(self, bank: str) -> list[Curation]:
+        """The log of people's decisions, oldest first."""
+        ...
+
+    def curated(self, bank: str, kind: str, id: str) -> Curated | None:
+        """What the log comes to for one record, None if nobody decided anything about it."""
+        ...
+
+    def curated_in(self, bank: str, session: str) -> list[Curated]:
+        """The same for everything in a session, itself included."""
+        ...
+
+    def put_away(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
+        """What is not shown, by its id or the start of it, for its own sake or that of what it
+        stands in."""
+        ...
+
+    def erased(self, bank: str, marks: Sequence[str]) -> set[str]:
+        """Which of these marks stand for something that was erased for good."""
+        ...
+
+    def withheld(self, bank: str, turn: str) -> bool:
+        """Whether the raw line of a turn holds what was scrubbed from the turn."""
+        ...
+
+
+class CuratedWays(Protocol):
+    """The ways in for decisions."""
+
+    def curate(self, entry: Curation) -> Curation:
+        """Append a person's decision; returns it with its number."""
+        ...
+
+    def put_curated(self, curated: Curated) -> None:
+        """Set down what the log comes to for one record."""
+        ...
+
+    def put_memory(self, memory: Memory) -> None:
+        """Keep what a person asked to remember; what is known stays as it is."""
+        ...
+
+    def memories(self, bank: str) -> list[Memory]:
+        """All of it as it was given, hidden or not, oldest first."""
+        ...
+
+    def commits(self, bank: str) -> Iterator[Commit]:
+        """All commits as they were read, hidden or not."""
+        ...
+
+    def commit(self, bank: str, id: str) -> Commit | None:
+        """One commit as it was read."""
+        ...
+
+    def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        """The turns of a session as they were read, hidden or not, from a place on."""
+        ...
+
+    def turn(self, bank: str, id: str) -> Turn | None:
+        """One turn as it was read."""
+        ...
+
+    def children(self, bank: str, session: str) -> list[str]:
+        """The sessions of subagents that a session had, hidden or not."""
+        ...
+
+    def put_passage(self, record: Commit | Memory, passage: Passage | None) -> None:
+        """Make a record findable as this passage, in place of the one it had; None: not at all."""
+        ...
+
+
+class Erasure(NamedTuple):
+    """Rows to erase, by id; the URIs of decisions whose words go too; the marks by which what is
+    erased is known if it is met again; and the files whose unread lines are quoted no more."""
+
+    bank: str
+    sessions: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    sources: tuple[int, ...] = ()
+
+
+class Scrubbing(Protocol):
+    """Takes a pattern out of a text."""
+
+    def __call__(self, text: str) -> str:
+        """The text without it; the same text if it is not in there."""
+        ...
+
+
+class Touched(NamedTuple):
+    """A row that holds what is scrubbed: its table, and what it is known by."""
+
+    table: str
+    bank: str
+    id: str
+    session: str = ""
+
+
+class Erasing(Protocol):
+    """Taking words out for good. Nothing here can be undone."""
+
+    def erase(self, what: Erasure) -> None:
+        """Remove rows, and the words of decisions about them."""
+        ...
+
+    def seal(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
+        """Keep marks of what must not be taken in again, and withhold the raw lines of turns."""
+        ...
+
+    def holding(self, clean: Scrubbing) -> list[Touched]:
+        """The canonical rows that hold what a scrubbing takes out."""
+        ...
+
+    def scrub(self, clean: Scrubbing) -> None:
+        """Take it out of all of them."""
+        ...
+
+    def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
+        """The backups that hold it, or that cannot be looked into."""
+        ...
+
+    def overwrite(self) -> None:
+        """Leave no trace of removed rows in the files of the store, however it kept them."""
+        ...
+
+
+def worded(turn: Turn, text: str) -> Turn:
+    """A turn in the words of its correction. A tool was still called; what came of it is said
+    anew."""
+    if turn.tool is not None:
+        return replace(turn, tool=turn.tool._replace(result=text))
+    return replace(turn, text=text, trust=Trust.USER)
+
+
+def worded_commit(commit: Commit, text: str) -> Commit:
+    """A commit in the words of its correction."""
+    subject, _, body = text.partition("\n")
+    return replace(commit, subject=subject.strip(), body=body.strip())
+
+
+def worded_memory(memory: Memory, text: str) -> Memory:
+    """A memory in the words of its correction."""
+    return replace(memory, what=text)

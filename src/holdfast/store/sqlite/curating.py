@@ -1,0 +1,213 @@
+"""Decisions in SQLite: the log, what it comes to, and the ways past it to what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.knowledge import Memory
+from holdfast.model.query import Passage
+from holdfast.model.records import Turn
+from holdfast.model.team import Commit
+from holdfast.store.curated import worded
+from holdfast.store.sqlite import labels, rows
+from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.connection import translated
+
+_VARIABLES = 500
+# What is shown or not by its own name; a turn also by that of what it stands in.
+_ALONE = ("session", "commit", "memory")
+
+
+class CuratingQuestions(Asking):
+    """What can be asked about decisions."""
+
+    def curations(self, bank: str) -> list[Curation]:
+        found = self._all(
+            "SELECT seq, bank, time, action, target, text, who FROM curation "
+            "WHERE bank = ? ORDER BY seq",
+            bank,
+        )
+        return [rows.curation_of(row) for row in found]
+
+    def curated(self, bank: str, kind: str, id: str) -> Curated | None:
+        row = self._one(
+            f"SELECT {rows.CURATED} FROM curated WHERE bank = ? AND kind = ? AND id = ?",
+            bank,
+            kind,
+            id,
+        )
+        return rows.curated_of(row) if row else None
+
+    def curated_in(self, bank: str, session: str) -> list[Curated]:
+        found = self._all(
+            f"SELECT {rows.CURATED} FROM curated WHERE bank = ? AND session = ? ORDER BY kind, id",
+            bank,
+            session,
+        )
+        return [rows.curated_of(row) for row in found]
+
+    def put_away(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
+        where, values = in_bank(bank)
+        named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
+        given = (*values, word, rows.text(id), rows.text(id) + "\U0010ffff")
+        found = self._all(
+            f"SELECT {rows.CURATED} FROM curated WHERE {named} AND (forgotten OR \"into\" <> '') "
+            "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden "
+            f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curated AS own "
+            "WHERE own.bank = hidden.bank AND own.kind = hidden.kind AND own.id = hidden.id "
+            "AND (own.forgotten OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
+            *given,
+            *given,
+            limit,
+        )
+        return [rows.curated_of(row) for row in found]
+
+    def erased(self, bank: str, marks: Sequence[str]) -> set[str]:
+        if self._one("SELECT 1 FROM erased WHERE bank = ? LIMIT 1", bank) is None:
+            return set()
+        found: set[str] = set()
+        for start in range(0, len(marks), _VARIABLES):
+            some = marks[start : start + _VARIABLES]
+            listed = self._all(
+                "SELECT mark FROM erased WHERE bank = ? AND mark IN "
+                f"({', '.join('?' * len(some))})",
+                bank,
+                *some,
+            )
+            found.update(mark for (mark,) in listed)
+        return found
+
+    def withheld(self, bank: str, turn: str) -> bool:
+        return bool(
+            self._one("SELECT 1 FROM hidden WHERE bank = ? AND kind = 'raw' AND id = ?", bank, turn)
+        )
+
+    def _worded(self, turns: list[Turn]) -> list[Turn]:
+        """Turns of one session, those that were corrected in their new words."""
+        if not turns:
+            return turns
+        found = self._all(
+            "SELECT id, text FROM curated "
+            "WHERE bank = ? AND session = ? AND kind = 'turn' AND text <> ''",
+            turns[0].bank,
+            turns[0].session,
+        )
+        said: dict[str, str] = dict(found)
+        return [worded(turn, said[turn.id]) if turn.id in said else turn for turn in turns]
+
+
+class CuratingWays(CuratingQuestions):
+    """The ways in for decisions."""
+
+    def curate(self, entry: Curation) -> Curation:
+        cursor = self._run(
+            "INSERT INTO curation (bank, time, action, target, text, who) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            entry.bank,
+            entry.time,
+            entry.action.value,
+            entry.target,
+            entry.text,
+            entry.who,
+        )
+        return Curation(
+            int(cursor.lastrowid or 0), entry.bank, entry.time, entry.action, entry.target,
+            entry.text, entry.who,
+        )  # fmt: skip
+
+    def put_curated(self, curated: Curated) -> None:
+        c = curated
+        name = (c.bank, c.kind, c.id)
+        # One about which nothing stands any more still tells the session it is in.
+        self._run(
+            f"INSERT OR REPLACE INTO curated ({rows.CURATED}) VALUES ({rows.marks(rows.CURATED)})",
+            *c,
+        )
+        if c.kind in _ALONE:
+            self._run("DELETE FROM hidden WHERE bank = ? AND kind = ? AND id = ?", *name)
+            if c.gone:
+                self._run("INSERT INTO hidden VALUES (?, ?, ?, ?)", *name, c.session)
+
+    def put_memory(self, memory: Memory) -> None:
+        self._run(
+            f"INSERT OR IGNORE INTO remembered ({rows.MEMORY}) VALUES ({rows.marks(rows.MEMORY)})",
+            *rows.memory_row(memory),
+        )
+
+    def memories(self, bank: str) -> list[Memory]:
+        found = self._all(
+            f"SELECT {rows.MEMORY} FROM remembered WHERE bank = ? ORDER BY time, id", bank
+        )
+        return [rows.memory_of(row) for row in found]
+
+    def commits(self, bank: str) -> Iterator[Commit]:
+        for row in self._all(f'SELECT {rows.COMMIT} FROM "commit" WHERE bank = ?', bank):
+            yield rows.commit_of(row)
+
+    def commit(self, bank: str, id: str) -> Commit | None:
+        row = self._one(f'SELECT {rows.COMMIT} FROM "commit" WHERE bank = ? AND id = ?', bank, id)
+        return rows.commit_of(row) if row else None
+
+    def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        with translated(self._path):
+            for row in self._connection.execute(
+                f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? "
+                "ORDER BY seq",
+                (bank, session, first),
+            ):
+                yield rows.turn_of(row)
+
+    def turn(self, bank: str, id: str) -> Turn | None:
+        row = self._one(f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND id = ?", bank, id)
+        return rows.turn_of(row) if row else None
+
+    def children(self, bank: str, session: str) -> list[str]:
+        found = self._all(
+            "SELECT id FROM session WHERE bank = ? AND parent = ? AND id <> ? ORDER BY id",
+            bank,
+            session,
+            session,
+        )
+        return [id for (id,) in found]
+
+    def put_passage(self, record: Commit | Memory, passage: Passage | None) -> None:
+        kind = "commit" if isinstance(record, Commit) else "memory"
+        name = (record.bank, kind, record.id)
+        self._run("DELETE FROM passage WHERE bank = ? AND kind = ? AND id = ?", *name)
+        self._run("DELETE FROM bearer WHERE bank = ? AND kind = ? AND id = ?", *name)
+        if passage is not None:
+            self.put_passages([passage])
+            if isinstance(record, Commit):
+                labels.put(self._run, record)
+
+    def _rebank_decisions(self, session: str, old: str, bank: str) -> None:
+        """What was decided about a session that moves to another bank is decided there."""
+        for c in self.curated_in(old, session):
+            target = f"holdfast://{c.kind}/{c.id}"
+            said = Curation(0, bank, c.time, Action.CORRECT, target, c.text, c.who)
+            for decides, entry in (
+                (c.text, said),
+                (c.into, replace(said, action=Action.MERGE, text=c.into)),
+                (c.forgotten, replace(said, action=Action.FORGET, text="")),
+            ):
+                if decides:
+                    self.curate(entry)
+            self.put_curated(c._replace(bank=bank))
+        self._run(
+            "INSERT OR IGNORE INTO hidden SELECT ?, kind, id, session FROM hidden "
+            "WHERE bank = ? AND session = ? AND kind = 'raw'",
+            *(bank, old, session),
+        )
+        self._run(
+            "INSERT OR IGNORE INTO erased SELECT ?, mark FROM erased WHERE bank = ?", bank, old
+        )
+
+    def put_passages(self, passages: Sequence[Passage]) -> None:
+        """Add passages; the index follows by itself."""
+        columns = f"{rows.PASSAGE}, scope"
+        self._run_many(
+            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
+            [rows.passage_row(passage) for passage in passages],
+        )

@@ -1,0 +1,247 @@
+"""Taking words out of the database for good.
+
+Deleting a row leaves its bytes in free pages, in the full-text index and in the log of pending
+writes. `overwrite` makes the index anew, writes the file anew without its free pages, and empties
+the log. Backups are looked into, never changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import StoreBusyError
+from holdfast.store.curated import Erasure, Scrubbing, Touched
+from holdfast.store.sqlite.connection import BUSY_S, translated
+from holdfast.store.sqlite.derived import DerivedWays
+
+# The columns that hold words of others; names that records are known by are not among them.
+_WORDS = {
+    "turn": ("text", "speaker", "branch", "target", "lines", "action", "result"),
+    "session": ("title", "cwd", "branch", "subagent"),
+    "commit": ("author", "email", "subject", "body", "files"),
+    "remembered": ("text", "who"),
+    "curation": ("text", "who"),
+    "failure": ("excerpt",),
+    "source": ("problem",),
+    "chore": ("problem",),
+    "injection": ("because",),
+    "bank": ("background",),
+    "summary": ("content", "problem"),
+    "call": ("problem",),
+    "pause": ("problem",),
+}
+# How a row of each is known: bank, id and session.
+_NAMED = {
+    "turn": ("bank", "id", "session"),
+    "session": ("bank", "id", "id"),
+    "commit": ("bank", "id", "''"),
+    "remembered": ("bank", "id", "''"),
+    "curation": ("bank", "target", "''"),
+    "failure": ("(SELECT bank FROM source WHERE id = failure.source)", "offset", "source"),
+    "source": ("bank", "path", "''"),
+    "chore": ("''", "name", "''"),
+    "injection": ("bank", "id", "session"),
+    "bank": ("id", "id", "''"),
+    "summary": ("bank", "record", "''"),
+    "call": ("bank", "id", "session"),
+    "pause": ("''", "service", "''"),
+}
+_LISTS = ("files",)
+_KEPT = "curation_is_append_only"
+_RETRY_S = 0.05
+_AT_ONCE = 400
+
+
+class ErasingWays(DerivedWays):
+    """What cannot be undone."""
+
+    def erase(self, what: Erasure) -> None:
+        self._run("PRAGMA secure_delete = ON")
+        self._erase_summaries(what)
+        for session in what.sessions:
+            for table in ("exchange", "digest", "passage", "stale", "curated", "hidden", "turn"):
+                self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
+            self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
+            self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)
+        by_id = (("turn", what.turns), ("commit", what.commits), ("memory", what.memories))
+        for kind, ids in by_id:
+            table = "remembered" if kind == "memory" else kind
+            for id in ids:
+                name = (what.bank, kind, id)
+                for beside in ("passage", "bearer", "curated", "hidden"):
+                    self._run(f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", *name)
+                self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
+        for source in what.sources:
+            self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
+        self.seal(what.bank, what.marks)
+        self._blank_log(what)
+
+    def _erase_summaries(self, what: Erasure) -> None:
+        """What a model made of a session goes with any word of it, though it was paid for; and
+        what was made of records that are no more."""
+        sessions = set(what.sessions)
+        for id in what.turns:
+            row = self._one("SELECT session FROM turn WHERE bank = ? AND id = ?", what.bank, id)
+            sessions |= {row[0]} if row else set()
+        of = "SELECT id FROM {} WHERE bank = ? AND session = ?"
+        for session in sessions:
+            name = (what.bank, session)
+            self._run(
+                f"DELETE FROM summary WHERE bank = ? AND record IN "
+                f"({of.format('exchange')} UNION {of.format('digest')})",
+                *(what.bank, *name, *name),
+            )
+        self._run(
+            "DELETE FROM summary WHERE bank = ? AND record NOT IN (SELECT id FROM exchange "
+            "WHERE bank = ? UNION SELECT id FROM digest WHERE bank = ?)",
+            *(what.bank, what.bank, what.bank),
+        )
+
+    def _blank_log(self, what: Erasure) -> None:
+        """Take the words out of decisions. The name of a memory is made of its words."""
+
+        def change() -> None:
+            for target in what.targets:
+                self._run(
+                    "UPDATE curation SET text = '' WHERE bank = ? AND target = ?",
+                    what.bank,
+                    target,
+                )
+            for id in what.memories:
+                other = os.urandom(len(id) // 2).hex()
+                self._run(
+                    "UPDATE curation SET target = replace(target, ?, ?) WHERE bank = ?",
+                    *(id, other, what.bank),
+                )
+                self._run("UPDATE injection SET records = replace(records, ?, ?)", id, other)
+
+        self._with_open_log(change)
+
+    def _with_open_log(self, change: Callable[[], None]) -> None:
+        """Nothing but an erasure may change the log."""
+        row = self._one("SELECT sql FROM sqlite_master WHERE name = ?", _KEPT)
+        assert row is not None
+        self._run(f"DROP TRIGGER {_KEPT}")
+        change()
+        self._run(row[0])
+
+    def seal(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
+        self._run_many("INSERT OR IGNORE INTO erased VALUES (?, ?)", [(bank, m) for m in marks])
+        self._run_many(
+            "INSERT OR IGNORE INTO hidden SELECT bank, 'raw', id, session FROM turn "
+            "WHERE bank = ? AND id = ?",
+            [(bank, turn) for turn in turns],
+        )
+
+    def holding(self, clean: Scrubbing) -> list[Touched]:
+        with translated(self._path):
+            return [touched for touched, _, _ in _finds(self._connection, clean)]
+
+    def scrub(self, clean: Scrubbing) -> None:
+        self._run("PRAGMA secure_delete = ON")
+        with translated(self._path):
+            found = [
+                (touched.table, rowid, row)
+                for touched, rowid, row in _finds(self._connection, clean)
+            ]
+
+        def change() -> None:
+            for table, rowid, row in found:
+                if table == "summary":  # one with a hole in it would not be read
+                    self._run("DELETE FROM summary WHERE rowid = ?", rowid)
+                    continue
+                columns = _WORDS[table]
+                new = [
+                    _cleaned(name, value, clean) for name, value in zip(columns, row, strict=True)
+                ]
+                settings = ", ".join(f"{name} = ?" for name in columns)
+                self._run(f'UPDATE "{table}" SET {settings} WHERE rowid = ?', *new, rowid)
+
+        self._with_open_log(change)
+
+    def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
+        folder = self._path.parent / "backups"
+        copies = sorted(folder.glob("*.db")) if folder.is_dir() else []
+        return [path for path in copies if _holds(path, what)]
+
+    def overwrite(self) -> None:
+        with translated(self._path):
+            run = self._connection.execute
+            run("PRAGMA secure_delete = ON")
+            run("BEGIN IMMEDIATE")
+            run(
+                "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
+                "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
+            )
+            run("INSERT INTO fts (fts) VALUES ('rebuild')")
+            run("COMMIT")
+            run("VACUUM")
+            give_up = time.monotonic() + BUSY_S
+            while run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > give_up:
+                    raise StoreBusyError(
+                        "Another process still reads what was erased.",
+                        "Close it, then run the same command again: the words are in no row any "
+                        "more, but may be in memory.db-wal.",
+                    )
+                time.sleep(_RETRY_S)
+
+
+def _finds(
+    connection: sqlite3.Connection, clean: Scrubbing
+) -> Iterator[tuple[Touched, int, Sequence[Any]]]:
+    """The rows that hold what is scrubbed, each with its number and its words."""
+    for table, columns in _WORDS.items():
+        there = {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
+        if not there >= set(columns):
+            continue  # an older copy does not have it
+        names = ", ".join((*_NAMED[table], "rowid", *columns))
+        for row in connection.execute(f'SELECT {names} FROM "{table}"'):
+            bank, id, session, rowid, *words = row
+            held = zip(columns, words, strict=True)
+            if any(_cleaned(name, word, clean) != word for name, word in held):
+                yield Touched(table, str(bank), str(id), str(session)), rowid, words
+
+
+def _cleaned(column: str, word: Any, clean: Scrubbing) -> Any:
+    if not isinstance(word, str) or not word:
+        return word
+    if column not in _LISTS:
+        return clean(word)
+    cleaned = [clean(item) for item in json.loads(word)]
+    return json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
+
+
+def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
+    """Whether a copy holds it, or cannot be looked into."""
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as copy:
+            if not isinstance(what, Erasure):
+                return any(True for _ in _finds(copy, what))
+            tables = {row[0] for row in copy.execute("SELECT name FROM sqlite_master")}
+            named = (
+                ("session", what.sessions),
+                ("turn", what.turns),
+                ("commit", what.commits),
+                ("remembered", what.memories),
+            )
+            return any(_has(copy, table, ids) for table, ids in named if table in tables)
+    except sqlite3.DatabaseError:
+        return True
+
+
+def _has(copy: sqlite3.Connection, table: str, ids: Sequence[str]) -> bool:
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        if copy.execute(f'SELECT 1 FROM "{table}" WHERE id IN ({marks})', some).fetchone():
+            return True
+    return False

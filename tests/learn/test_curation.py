@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.dump import dump
+from tests.learn.homes import SESSION, exchange_about, filled, findable, harbour, turn_saying
+
+from holdfast.app.briefing import Briefing
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.curation import Action
+from holdfast.model.query import Filter, Layer
+from holdfast.model.records import Exchange, Turn
+from holdfast.model.trust import Status, Trust
+from holdfast.refine.embedding import embed_waiting
+from holdfast.testing.embedders import BagOfWords
+from holdfast.testing.transcripts import Script
+
+
+def brief_of(memory: Holdfast) -> str:
+    with Briefing(memory.settings) as briefing:
+        return briefing.session_brief().text
+
+
+def test_what_is_remembered_is_found_cited_and_told_at_once(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        kept = memory.remember("Deploys go out on Tuesdays.", who="ada")
+        hit = memory.recall("when do deploys go out").hits[0]
+        assert hit.uri == f"holdfast://memory/{kept.id}"
+        assert (hit.layer, hit.trust, hit.status) == (
+            Layer.OBSERVATIONS, Trust.USER, Status.VERIFIED
+        )  # fmt: skip
+        answer = memory.ask("When do deploys go out?")
+        assert answer.citations[0].uri == hit.uri
+        assert "Deploys go out on Tuesdays" in answer.answer
+        assert "ada, to be remembered: “Deploys go out on Tuesdays.”" in brief_of(memory)
+        assert memory.timeline().events[-1].uri == hit.uri
+        assert memory.show(kept.id).history[0].action is Action.REMEMBER
+
+
+def test_a_goal_brief_tells_what_is_remembered_about_it(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        memory.remember("The mooring service must never retry a payment, the bank charges twice.")
+        with Briefing(memory.settings) as briefing:
+            told = briefing.goal_brief("Make the mooring service retry a failed payment.")
+    assert "never retry a payment" in told.text
+    assert told.text.count("never retry a payment") == 1
+
+
+def test_secrets_are_taken_out_of_what_is_remembered_and_corrected(tmp_path: Path) -> None:
+    key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+    with filled(tmp_path) as memory:
+        assert memory.remember(f"the key is {key}").what == "the key is [redacted:anthropic-key]"
+        assert key not in memory.correct(exchange_about(memory, "yawl").id, f"use {key}").text
+
+
+def test_the_same_words_are_remembered_once_and_again_after_an_undo(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        first = memory.remember("Tea is at four.")
+        assert memory.remember("  Tea is at four. ") == first
+        assert memory.counts().memories == 1
+        memory.undo()
+        assert memory.counts().memories == 0
+        assert memory.remember("Tea is at four.").id == first.id
+        assert memory.counts().memories == 1
+        memory.forget(first.id)
+        assert memory.remember("Tea is at four.").id == first.id
+        assert memory.counts().memories == 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 20_001])
+def test_no_words_and_too_many_are_refused(text: str, tmp_path: Path) -> None:
+    with filled(tmp_path) as memory, pytest.raises(InputError):
+        memory.remember(text)
+
+
+def test_a_corrected_exchange_gives_its_new_words_everywhere(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        id = exchange_about(memory, "yawl").id
+        memory.correct(id, "We decided to always paint the yawl green, not blue.", who="ada")
+        exchange = exchange_about(memory, "green")
+        assert exchange.id == id
+        assert (exchange.status, exchange.details, exchange.facts) == (Status.VERIFIED, "", ())
+        assert exchange.files_modified == ("src/yawl.py",)
+        found = memory.recall("what did we decide about how to paint the yawl").hits
+        hits = {hit.uri: hit for hit in found}
+        assert hits[f"holdfast://exchange/{id}"].corrected == "by ada on 2026-11-01"
+        asked = "painted blue as the office wants it"
+        assert memory.recall(asked).hits[0].uri == f"holdfast://exchange/{id}"
+        said = memory.recall(asked, layers=[Layer.TRANSCRIPTS]).hits
+        blue = {hit.status for hit in said if "blue" in hit.text}
+        assert blue == {Status.SUPERSEDED}
+        assert found[0].kind != "turn"
+        assert "(corrected by ada on 2026-11-01)" in memory.ask("Is the yawl green?").answer
+        digest = memory.reader.digest_of(exchange.bank, SESSION)
+        assert digest is not None
+        assert "green" in repr(digest)
+        assert "blue" not in repr((digest.completed, digest.request)).replace("not blue", "")
+        brief = brief_of(memory)
+        assert "ada, correcting this on 2026-11-01: “We decided to always paint the yawl green" in (
+            brief
+        )
+        assert "[corrected by ada on 2026-11-01] We decided" in brief
+        assert "yawl blue" not in brief
+        told = memory.show(id)
+        assert "yawl blue" in told.superseded
+        assert [entry.action for entry in told.history] == [Action.CORRECT]
+
+
+def test_a_corrected_turn_reaches_what_is_derived_from_it(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        turn = turn_saying(memory, "Renamed the ketch module")
+        memory.correct(turn.id, "The ketch module was deleted; nothing was renamed to spritsail.")
+        now = memory.reader.find(None, "turn", turn.id)[0]
+        assert isinstance(now, Turn)
+        assert (now.text[:30], now.trust) == ("The ketch module was deleted; ", Trust.USER)
+        assert "deleted" in exchange_about(memory, "spritsail").summary
+        assert memory.show(turn.id).superseded.startswith("Renamed the ketch")
+        memory.correct(turn.id, "It was neither.", who="bob")
+        assert memory.show(turn.id).superseded.startswith("Renamed the ketch")
+        assert len(memory.show(turn.id).history) == 2
+        assert not memory.reader.search(None, ["spritsail"])
+
+
+def test_of_a_corrected_tool_call_the_result_is_said_anew(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        turns = memory.reader.turns(exchange_about(memory, "xebec").bank, SESSION)
+        call = next(turn for turn in turns if turn.tool and turn.tool.name == "Bash")
+        memory.correct(call.id, "a flaky machine, all passed")
+        now = memory.show(call.id)
+        assert isinstance(now.record, Turn)
+        assert now.record.tool is not None
+        assert now.record.tool.result == "a flaky machine, all passed"
+        assert now.record.tool.action == "pytest tests/test_xebec.py"
+        assert now.superseded == "xebec: 3 failed"
+
+
+def test_a_digest_and_a_memory_can_be_corrected(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        kept = memory.remember("Tea is at four.")
+        memory.correct(kept.id, "Tea is at five.")
+        assert memory.recall("when is tea").hits[0].text == "Tea is at five."
+        assert memory.show(kept.id).superseded == "Tea is at four."
+        digest = memory.reader.digest_of(kept.bank, SESSION)
+        assert digest is not None
+        memory.correct(digest.id, "A day of small repairs, the gunwale among them.")
+        corrected = memory.reader.digest_of(kept.bank, SESSION)
+        assert corrected is not None
+        assert (corrected.request[:5], corrected.completed) == ("A day", ())
+        assert memory.recall("gunwale").hits[0].corrected
+        assert "[corrected by" in brief_of(memory)
+
+
+def test_a_commit_can_be_corrected_forgotten_and_purged(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        repository = make_repository(tmp_path / "repo")
+        memory.ingest_git(repository)
+        before = dump(memory.settings.database)
+        commit = memory.recall("rudder").hits[0].uri
+        memory.correct(commit, "Replace the rudder\n\nIt was cracked, not bent.")
+        assert memory.recall("rudder").hits[0].text == (
+            "Replace the rudder\n\nIt was cracked, not bent."
+        )
+        found = memory.sift(file="rudder.py").findings
+        assert [finding.title for finding in found] == ["Replace the rudder"]
+        memory.forget(commit)
+        assert findable(memory, "rudder") == []
+        assert not memory.sift(file="rudder.py").findings
+        memory.ingest_git(repository)
+        memory.rebuild()
+        assert findable(memory, "rudder") == []
+        memory.undo(2)
+        assert dump(memory.settings.database) == before
+        memory.purge(commit)
+        memory.ingest_git(repository)
+        assert findable(memory, "rudder") == []
+
+
+def make_repository(path: Path) -> Path:
+    git = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    path.mkdir()
+    run(["git", "init", "-q", str(path)])
+    (path / "rudder.py").write_text("bent = True\n")
+    run([*git, "-C", str(path), "add", "."])
+    run([*git, "-C", str(path), "commit", "-qm", "Straighten the rudder"])
+    return path
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, check=True)
+
+
+def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        (tmp_path / "briefs").mkdir()
+        embed_waiting(memory.store, BagOfWords())
+        before = dump(memory.settings.database)
+        memory.forget(exchange_about(memory, "yawl").id)
+        assert findable(memory, "yawl") == []
+        assert memory.recall("which colour did we paint the yawl?").hits == ()
+        assert not memory.sift(file="yawl.py").findings
+        assert len(memory.reader.sift(None, Filter(since="0"))) == 2
+        digest = memory.reader.digest_of(memory.reader.banks()[0].id, SESSION)
+        assert digest is not None
+        assert digest.exchanges == 2
+        memory.undo()
+        assert dump(memory.settings.database) == before
+
+
+def test_an_exchange_keeps_its_name_and_borders_without_its_first_turn(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        before = exchange_about(memory, "xebec")
+        memory.forget(turn_saying(memory, "why the xebec loader fails at night").id)
+        after = exchange_about(memory, "xebec")
+        assert (after.id, after.first_seq, after.last_seq) == (before.id, 1, before.last_seq)
+        assert "at night" not in repr(after)
+        memory.correct(after.id, "It was the felucca.")
+        assert exchange_about(memory, "felucca").id == before.id
+
+
+def test_raw_lines_are_not_searched_for_what_is_forgotten(tmp_path: Path) -> None:
+    script = harbour()
+    script.user("Please list what lies in the hold now.")
+    noise = "\n".join(f"row {n} of nothing" for n in range(400))
+    script.tool("Bash", f"{noise}\nbarquentine-0815\n{noise}", command="cat manifest.txt")
+    with filled(tmp_path, script) as memory:
+        found = memory.recall("barquentine-0815")
+        assert found.fallbacks == ("raw_grep",)
+        memory.forget(found.hits[0].uri)
+        assert memory.recall("barquentine-0815").hits == ()
+
+
+def test_a_forgotten_session_takes_its_subagents_whenever_they_are_read(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        memory.forget(f"session/{SESSION}")
+        agent = Script(SESSION)
+        agent.user("Look at the spinnaker, agent.", isSidechain=True, agentId="a1")
+        agent.assistant("The spinnaker is torn at the clew.", isSidechain=True, agentId="a1")
+        folder = next((tmp_path / "claude").rglob("*.jsonl")).with_suffix("") / "subagents"
+        folder.mkdir(parents=True)
+        path = folder / "agent-a1.jsonl"
+        path.write_bytes(agent.dumps())
+        memory.ingest(memory.find([path]))
+        assert findable(memory, "spinnaker") == []
+        assert memory.counts().sessions == 0
+        memory.restore(f"session/{SESSION}")
+        assert findable(memory, "spinnaker")
+        assert memory.counts().sessions == 2
+
+
+def test_what_is_forgotten_says_so_and_how_to_bring_it_back(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        exchange = exchange_about(memory, "yawl")
+        inside = turn_saying(memory, "paint the yawl")
+        memory.forget(exchange.id, who="ada")
+        with pytest.raises(NotFoundError, match="was forgotten on 2026-11-01 by ada") as told:
+            memory.show(exchange.id)
+        assert "holdfast restore" in told.value.remedy
+        with pytest.raises(NotFoundError, match="part of something else"):
+            memory.show(inside.id)
+        with pytest.raises(InputError, match="is forgotten"):
+            memory.correct(exchange.id, "anything")
+        with pytest.raises(InputError, match="part of something else"):
+            memory.restore(inside.id)
+        memory.restore(exchange.id[:10])
+        assert memory.show(exchange.id)
+        with pytest.raises(InputError, match="not forgotten"):
+            memory.restore(exchange.id)
+
+
+def test_a_merged_record_is_told_by_the_one_it_went_into(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        one = memory.remember("Tea is at four o'clock.")
+        other = memory.remember("Tea is at four.")
+        before = dump(memory.settings.database)
+        memory.merge(one.id, other.id)
+        assert [h.uri for h in memory.recall("when is tea").hits] == [
+            f"holdfast://memory/{other.id}"
+        ]
+        assert [e.action for e in memory.show(other.id).history] == ["remember", "merge"]
+        with pytest.raises(NotFoundError, match="went into holdfast://memory/"):
+            memory.show(one.id)
+        memory.restore(one.id)
+        assert dump(memory.settings.database) == before
+        for wrong in (one.id, exchange_about(memory, "yawl").id):
+            with pytest.raises(InputError):
+                memory.merge(one.id, wrong)
+
+
+def test_a_session_is_corrected_by_its_parts(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory, pytest.raises(InputError, match="no words of its own"):
+        memory.correct(f"session/{SESSION}", "anything")
+
+
+def test_nothing_to_undo_is_nothing_undone(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        assert memory.undo() == []
+        memory.forget(exchange_about(memory, "yawl").id)
+        assert [entry.action for entry in memory.undo(5)] == [Action.FORGET]
+        assert memory.undo() == []
+
+
+def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        memory.forget(exchange_about(memory, "yawl").id)
+        memory.correct(exchange_about(memory, "mizzen").id, "The ketch became a felucca.")
+        with memory.store.transaction():
+            bank = memory.banks.named(memory.store, "elsewhere")
+            for source in memory.reader.sources():
+                memory.store.rebank_source(source.id, bank)
+        memory.rebuild()
+        assert findable(memory, "yawl") == []
+        told = memory.recall("felucca", bank="elsewhere").hits
+        assert told
+        memory.undo(2)
+        assert isinstance(exchange_about(memory, "yawl"), Exchange)

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.dump import dump
+from tests.learn.homes import findable, harbour, open_at
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError
+from holdfast.testing.transcripts import Script
+
+FEW = settings(max_examples=25, deadline=None)
+Step = tuple[str, int]
+OPS = ("forget_turn", "forget_exchange", "forget_session", "forget_digest", "correct_turn")
+MORE = ("correct_exchange", "correct_digest", "remember", "merge", "restore")
+steps = st.lists(st.tuples(st.sampled_from((*OPS, *MORE)), st.integers(0, 30)), max_size=5)
+
+
+def names(memory: Holdfast, kind: str) -> list[str]:
+    """The records of a kind that are shown, in an order that everything agrees on."""
+    reader = memory.reader
+    found: list[str] = []
+    for session in sorted(reader.sessions(None), key=lambda s: s.id):
+        digest = reader.digest_of(session.bank, session.id)
+        listed = {
+            "session": [session.id],
+            "digest": [digest.id] if digest else [],
+            "exchange": [x.id for x in reader.exchanges(session.bank, session.id)],
+            "turn": [t.id for t in reader.turns(session.bank, session.id)],
+        }
+        found += [f"{kind}/{id}" for id in listed[kind]]
+    return found
+
+
+def play(memory: Holdfast, step: Step, words: str = "said anew: it was the windlass") -> list[str]:
+    """One decision; the names it was about."""
+    op, n = step
+    if op == "remember":
+        memory.remember(f"remember the bowsprit {n}")
+        return []
+    if op == "restore":
+        log = [e for b in memory.reader.banks() for e in memory.reader.curations(b.id)]
+        gone = [e.target for e in log if e.action == "forget"]
+        return act(memory, gone, n, memory.restore)
+    if op == "merge":
+        listed = names(memory, "exchange")
+        if len(listed) > 1:
+            memory.merge(listed[n % len(listed)], listed[(n + 1) % len(listed)])
+        return []
+    verb, _, kind = op.partition("_")
+    if verb == "forget":
+        return act(memory, names(memory, kind), n, memory.forget)
+    return act(memory, names(memory, kind), n, lambda name: memory.correct(name, words))
+
+
+def act(memory: Holdfast, listed: list[str], n: int, do: Callable[[str], object]) -> list[str]:
+    if not listed:
+        return []
+    try:
+        do(listed[n % len(listed)])
+    except InputError:
+        return []  # what is forgotten with another cannot be restored by itself
+    return [listed[n % len(listed)]]
+
+
+def two_sessions(home: Path) -> list[Path]:
+    other = Script("44444444-0000-4000-8000-000000000001")
+    other.user("Why is the capstan so slow?")
+    other.assistant("The capstan waits for the pawl; a second pawl would help.")
+    folder = home / "claude" / "projects"
+    return [harbour().write(folder), other.write(folder)]
+
+
+@FEW
+@given(steps)
+def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        with open_at(home) as memory:
+            memory.ingest(memory.find(two_sessions(home)))
+            before = dump(memory.settings.database)
+            for step in decisions:
+                play(memory, step)
+            memory.undo(1000)
+            assert dump(memory.settings.database) == before
+            memory.rebuild()
+            assert dump(memory.settings.database) == before
+
+
+@FEW
+@given(steps)
+def test_each_undo_gives_what_was_before_the_decision(decisions: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        with open_at(home) as memory:
+            memory.ingest(memory.find(two_sessions(home)))
+            seen: list[tuple[int, dict[str, list[str]]]] = []
+            for step in decisions:
+                before = dump(memory.settings.database)
+                seen.append((entries(memory), before))
+                play(memory, step)
+            for number, before in reversed(seen):
+                memory.undo(entries(memory) - number) if entries(memory) > number else None
+                assert dump(memory.settings.database) == before
+
+
+def entries(memory: Holdfast) -> int:
+    log = [e for b in memory.reader.banks() for e in memory.reader.curations(b.id)]
+    undone = sum(e.action == "undo" for e in log)
+    return len(log) - 2 * undone
+
+
+@FEW
+@given(steps)
+def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        with open_at(home) as memory:
+            paths = two_sessions(home)
+            memory.ingest(memory.find(paths))
+            for step in decisions:
+                play(memory, step)
+            decided = dump(memory.settings.database)
+            memory.rebuild()
+            assert dump(memory.settings.database) == decided
+            for path in paths:  # a rewritten file is read from its start
+                path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
+            memory.ingest(memory.find(paths))
+            again = dump(memory.settings.database)
+            for table in ("exchange", "digest", "passage", "labelled", "bearer"):
+                assert again[table] == decided[table], table
+
+
+@FEW
+@given(st.integers(1, 10), st.sampled_from((*OPS, "correct_exchange", "correct_digest")),
+       st.integers(0, 30))  # fmt: skip
+def test_the_order_of_ingest_and_curation_does_not_matter(cut: int, op: str, n: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        whole = harbour().dumps().splitlines(keepends=True)
+        dumps: list[dict[str, list[str]]] = []
+        targets: list[str] = []
+        path = harbour().write(Path(folder) / "claude" / "projects")
+        for late in (True, False):
+            with open_at(Path(folder) / f"home{late}") as memory:
+                if late:
+                    path.write_bytes(b"".join(whole[:cut]))
+                    memory.ingest(memory.find([path]))
+                    targets = play(memory, (op, n))
+                    path.write_bytes(b"".join(whole))
+                    memory.ingest(memory.find([path]))
+                else:
+                    memory.ingest(memory.find([path]))
+                    for name in targets:
+                        decide(memory, op, name)
+                dumps.append(dump(memory.settings.database))
+        assert dumps[0] == dumps[1]
+
+
+def decide(memory: Holdfast, op: str, name: str) -> None:
+    if op.startswith("forget"):
+        memory.forget(name)
+    else:
+        memory.correct(name, "said anew: it was the windlass")
+
+
+@FEW
+@given(st.sampled_from(("turn", "exchange", "session")), st.integers(0, 30))
+def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: int) -> None:
+    """Words that only the forgotten turns hold are nowhere, now and after a rebuild."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        script = Script()
+        for place in range(9):
+            word = f"qu{'abcdefghi'[place]}rtzite"
+            script.user(f"Please look into the {word} and tell me what it does there.")
+            script.assistant(f"The {word} holds the wall; nothing else depends on {word}.")
+        path = script.write(home / "claude" / "projects")
+        with open_at(home) as memory:
+            (home / "briefs").mkdir(parents=True)
+            memory.ingest(memory.find([path]))
+            listed = names(memory, kind)
+            target = listed[n % len(listed)]
+            held = memory.show(target)
+            before = dump(memory.settings.database)
+            memory.forget(target)
+            left = " ".join(
+                turn.text
+                for session in memory.reader.sessions(None)
+                for turn in memory.reader.turns(session.bank, session.id)
+            )
+            words = [f"qu{c}rtzite" for c in "abcdefghi"]
+            gone = [word for word in words if word in repr(held) and word not in left]
+            assert gone or kind == "turn"
+            for again in (False, True):
+                if again:
+                    memory.rebuild()
+                for word in gone:
+                    assert findable(memory, word) == []
+            memory.restore(target)
+            assert dump(memory.settings.database) == before

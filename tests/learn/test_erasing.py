@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.dump import dump
+from tests.learn.homes import (
+    SESSION,
+    exchange_about,
+    filled,
+    findable,
+    harbour,
+    open_at,
+    turn_saying,
+)
+
+from holdfast.app.memory import Holdfast, rules_of
+from holdfast.app.steps import STEPS
+from holdfast.app.worker import Manner, work
+from holdfast.capture import journal
+from holdfast.capture.places import Places
+from holdfast.errors import InputError
+from holdfast.learn.erasing import is_unfinished
+from holdfast.model.accounts import Chore
+from holdfast.model.query import Filter
+from holdfast.refine.embedding import embed_waiting
+from holdfast.refine.reconcile import reconcile
+from holdfast.store.sqlite.migrate import back_up
+from holdfast.testing.embedders import BagOfWords
+
+SECRET = "swordfish-7731-zanzibar"
+
+
+def anywhere(home: Path, secret: str) -> list[str]:
+    """Every file of a home that holds the bytes, but for what is not ours."""
+    wanted = secret.encode()
+    return [
+        str(path.relative_to(home))
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and "claude" not in path.parts and wanted in path.read_bytes()
+    ]
+
+
+def leaky(home: Path) -> Holdfast:
+    """A memory into which a secret slipped by every way there is."""
+    script = harbour()
+    script.user(f"The password of the harbour office is {SECRET}, keep it to yourself.")
+    script.assistant(f"I will use {SECRET} for the harbour office.")
+    script.tool("Bash", f"logged in with {SECRET}", command=f"login harbour {SECRET}")
+    script.add({"type": "custom-title", "customTitle": f"On {SECRET}", "sessionId": SESSION})
+    memory = filled(home, script)
+    memory.remember(f"The office opens with {SECRET} on weekdays.")
+    memory.correct(exchange_about(memory, "yawl").id, f"The yawl is blue; ask with {SECRET}.")
+    places = Places(home)
+    journal.append(
+        places.journal(SESSION),
+        [{"v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "time": "",
+          "role": "user", "trust": "user", "at": "", "text": f"again: {SECRET}"}],
+    )  # fmt: skip
+    places.log.write_text(f"drain failed: {SECRET}\nall is well\n")
+    places.briefs.mkdir()
+    (home / "vectors").mkdir()
+    (home / "vectors" / "0000.vectors").write_bytes(SECRET.encode())
+    with memory.store.transaction():
+        memory.store.put_chore(Chore("drain", 1, f"cannot: {SECRET}", "", ""))
+    embed_waiting(memory.store, BagOfWords())
+    memory.remember("The lamp is lit at dusk.")  # has the briefs prepared
+    return memory
+
+
+def accounted(memory: Holdfast) -> bool:
+    balance = memory.balance()
+    return balance.accounted == balance.lines - balance.pending
+
+
+def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
+    with leaky(tmp_path) as memory:
+        held = {Path(path).name for path in anywhere(tmp_path, SECRET)}
+        assert held & {"memory.db", "memory.db-wal"}
+        assert held >= {"worker.log", f"{SESSION}.jsonl", "0000.vectors"}
+        assert any(path.startswith("briefs") for path in anywhere(tmp_path, SECRET))
+        found = memory.find_pattern(SECRET)
+        told = memory.scrub(SECRET)
+        assert told == found
+        assert told.records == {
+            "turn": 3, "session": 1, "memory": 1, "decision": 1, "chore": 1
+        }  # fmt: skip
+        assert (told.events, told.log_lines) == (1, 1)
+        assert anywhere(tmp_path, SECRET) == []
+        assert anywhere(tmp_path, "swordfish") == []
+        assert accounted(memory)
+        assert memory.store.prune_vectors("bag-of-words") == 0
+        said = turn_saying(memory, "password of the harbour office")
+        assert said.text == "The password of the harbour office is [erased], keep it to yourself."
+        assert memory.recall("when does the office open").hits
+        assert memory.store.faults() == ((), ())
+    assert anywhere(tmp_path, SECRET) == []
+
+
+def test_what_was_scrubbed_does_not_come_back_when_the_file_is_read_again(tmp_path: Path) -> None:
+    with leaky(tmp_path) as memory:
+        memory.scrub(SECRET)
+        path = next((tmp_path / "claude").rglob("*.jsonl"))
+        path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
+        memory.ingest(memory.find([path]))
+        memory.rebuild()
+        assert anywhere(tmp_path, SECRET) == []
+        assert accounted(memory)
+        assert memory.balance().skipped is not None
+
+
+def test_the_raw_line_of_what_was_scrubbed_is_not_opened(tmp_path: Path) -> None:
+    with leaky(tmp_path) as memory:
+        memory.scrub(SECRET)
+        turn = turn_saying(memory, "password of the harbour office")
+        raw = memory.show(f"turn/{turn.id}").raw
+        assert raw is not None
+        assert (raw.state, raw.text) == ("withheld", "")
+        found = memory.recall(SECRET)
+        assert (found.hits, found.misses, found.fallbacks[0]) == ((), (), "raw_grep")
+
+
+def test_a_regular_expression_scrubs_all_that_it_matches(tmp_path: Path) -> None:
+    with leaky(tmp_path) as memory:
+        memory.scrub(r"/swordfish-\d+-\w+/")
+        assert anywhere(tmp_path, "swordfish") == []
+
+
+@pytest.mark.parametrize("pattern", ["abc", "", "/x*/", "/(/"])
+def test_a_pattern_that_would_hit_everything_is_refused(pattern: str, tmp_path: Path) -> None:
+    with filled(tmp_path) as memory, pytest.raises(InputError):
+        memory.scrub(pattern)
+
+
+def test_scrubbing_twice_finds_nothing_the_second_time(tmp_path: Path) -> None:
+    with leaky(tmp_path) as memory:
+        memory.scrub(SECRET)
+        before = dump(memory.settings.database)
+        assert memory.scrub(SECRET).nothing
+        assert dump(memory.settings.database) == before
+
+
+def test_backups_that_hold_it_are_named(tmp_path: Path) -> None:
+    with leaky(tmp_path) as memory:
+        with closing(sqlite3.connect(memory.settings.database)) as raw:
+            held = back_up(raw, memory.settings.database, 9)
+        assert memory.scrub(SECRET).copies == (held,)
+        with closing(sqlite3.connect(memory.settings.database)) as raw:
+            clean = back_up(raw, memory.settings.database, 9)
+        assert memory.find_pattern(SECRET).copies == (held,)
+        assert clean != held
+        (tmp_path / "backups" / "broken.db").write_bytes(b"not a database at all" * 99)
+        assert memory.find_pattern(SECRET).copies[0].name == "broken.db"
+
+
+@pytest.mark.parametrize("kind", ["turn", "exchange", "session"])
+def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        places = Places(tmp_path)
+        places.briefs.mkdir()
+        exchange = exchange_about(memory, "xebec")
+        turns = memory.reader.turns(exchange.bank, exchange.session, exchange.first_seq, 2)
+        journal.append(
+            places.journal(SESSION),
+            [{"v": 1, "id": f"e{turn.seq}", "event": "Stop", "session": SESSION, "time": "",
+              "role": turn.role.value, "trust": "user", "at": "", "text": turn.text}
+             for turn in turns],
+        )  # fmt: skip
+        memory.correct(exchange.id, "The xebec loader waited for an unheard-of tide.")
+        memory.correct(turns[1].id, "The xebec was held by an unheard-of lock.")
+        target = {
+            "turn": turns[1].id, "exchange": exchange.id, "session": f"session/{SESSION}"
+        }[kind]  # fmt: skip
+        if kind == "session":
+            memory.forget(target)  # what is forgotten can still be purged
+        told = memory.purge(target)
+        gone = "unheard-of lock" if kind == "turn" else "unheard-of"
+        assert anywhere(tmp_path, gone) == []
+        assert anywhere(tmp_path, "because the tide table is locked") == []
+        if kind != "turn":
+            assert anywhere(tmp_path, "xebec") == []
+            assert findable(memory, "xebec") == []
+        assert told.records["turn"] == {"turn": 1, "exchange": 4, "session": 10}[kind]
+        assert accounted(memory)
+        assert memory.undo(99) is not None
+        assert anywhere(tmp_path, "because the tide table is locked") == []
+        assert memory.store.faults() == ((), ())
+
+
+@pytest.mark.parametrize("kind", ["exchange", "session"])
+def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        exchange = exchange_about(memory, "xebec")
+        memory.purge(exchange.id if kind == "exchange" else f"session/{SESSION}")
+        path = next((tmp_path / "claude").rglob("*.jsonl"))
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b'{"type":"mode","mode":"x"}\n' + b"".join(lines))
+        memory.ingest(memory.find([path]))
+        assert anywhere(tmp_path, "xebec") == []
+        assert accounted(memory)
+        skipped = memory.balance().skipped or {}
+        assert skipped["erased"] == {"exchange": 5, "session": 13}[kind]
+        left = memory.reader.sift(None, Filter(since="0"))
+        assert len(left) == (2 if kind == "exchange" else 0)
+
+
+def test_a_purged_memory_leaves_not_even_its_name(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        kept = memory.remember(f"open with {SECRET}")
+        memory.correct(kept.id, f"open with {SECRET} and a smile")
+        memory.purge(kept.id)
+        assert anywhere(tmp_path, SECRET) == []
+        assert anywhere(tmp_path, kept.id) == []
+        assert memory.counts().memories == 0
+        assert memory.remember(f"open with {SECRET}").id
+        assert memory.counts().memories == 1
+
+
+def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        digest = memory.reader.digest_of(exchange_about(memory, "yawl").bank, SESSION)
+        assert digest is not None
+        with pytest.raises(InputError, match="only what its exchanges say"):
+            memory.purge(digest.id)
+
+
+def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        path = Places(tmp_path).journal(SESSION)
+        turn = turn_saying(memory, "rename the ketch")
+        event = {
+            "v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "time": "",
+            "role": "user", "trust": "user", "at": "", "text": turn.text,
+        }  # fmt: skip
+        other = {**event, "id": "e2", "text": "Something else was asked."}
+        journal.append(path, [event, other])
+        assert memory.purge(turn.id).events == 1
+        first, second = [json.loads(line) for line in path.read_text().splitlines()]
+        assert first == {"v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION,
+                         "time": "", "skip": "erased"}  # fmt: skip
+        assert second == other
+        assert journal.append(path, [event]) == 0
+
+
+class BrokenOffError(Exception):
+    pass
+
+
+def break_off() -> None:
+    raise BrokenOffError
+
+
+def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with leaky(tmp_path) as memory:
+        monkeypatch.setattr(memory.store, "overwrite", break_off)
+        with pytest.raises(BrokenOffError):
+            memory.scrub(SECRET)
+        assert is_unfinished(memory.store)
+        assert anywhere(tmp_path, SECRET)
+    settings = replace(memory.settings, embed_model="none")
+    work(
+        settings,
+        Manner(once=True, settle_s=0, linger_s=0),
+        [s for s in STEPS if s.name != "ingest"],
+    )
+    assert anywhere(tmp_path, SECRET) == []
+    with open_at(tmp_path) as memory:
+        assert not is_unfinished(memory.store)
+
+
+@pytest.mark.parametrize("erase", ["purge", "scrub"])
+def test_what_was_erased_does_not_come_back_by_way_of_hooks(erase: str, tmp_path: Path) -> None:
+    """The journal tells what the transcript told; once read, and once more after the erasure."""
+    script = harbour()
+    script.user(f"The office opens with {SECRET} on weekdays, is that right?")
+    with filled(tmp_path, script) as memory:
+        turn = turn_saying(memory, "The office opens")
+        event = {
+            "v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "cwd": "/home/dev",
+            "time": "2026-09-01T10:00:00.000Z", "role": "user", "trust": "user",
+            "at": "2026-09-01T10:00:00.000Z", "text": turn.text,
+        }  # fmt: skip
+        over = {"v": 1, "id": "e2", "event": "SessionEnd", "session": SESSION,
+                "time": "2026-09-01T10:00:01.000Z"}  # fmt: skip
+        journal.append(Places(tmp_path).journal(SESSION), [event, over])
+        read_journals(memory)
+        before = memory.counts().turns
+        memory.purge(turn.id) if erase == "purge" else memory.scrub(SECRET)
+        read_journals(memory)
+        assert anywhere(tmp_path, SECRET) == []
+        assert memory.counts().turns == before - (erase == "purge")
+        assert accounted(memory)
+
+
+def read_journals(memory: Holdfast) -> None:
+    places = Places(memory.settings.home)
+    now = "2026-11-01T00:00:00.000Z"
+    reconcile(memory.store, memory.banks, places, rules_of(memory.settings), lambda: now)
+
+
+def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        with closing(sqlite3.connect(memory.settings.database, isolation_level=None)) as raw:
+            raw.execute("PRAGMA secure_delete = OFF")
+            raw.execute("CREATE TABLE earlier (words TEXT)")
+            raw.executemany(
+                "INSERT INTO earlier VALUES (?)", [(f"{SECRET} {n}",) for n in range(500)]
+            )
+            raw.execute("DROP TABLE earlier")
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert anywhere(tmp_path, SECRET) == ["memory.db"]
+        memory.purge(turn_saying(memory, "rename the ketch").id)
+        assert anywhere(tmp_path, SECRET) == []
+
+
+def test_a_home_that_was_never_used_has_nothing_to_scrub(tmp_path: Path) -> None:
+    with open_at(tmp_path) as memory:
+        assert memory.scrub(SECRET).nothing

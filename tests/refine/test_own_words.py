@@ -1,0 +1,66 @@
+"""What our own server says comes back in transcripts: it is not remembered a second time, and a
+stranger's words in it stay a stranger's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.trust import Trust
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script
+
+
+def told(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, str]:
+    """The trust of the call and of the exchange, and what is kept of the answer."""
+    script = Script("99999999-0000-4000-8000-000000000001", cwd="/home/dev/proj")
+    script.user("Which harbour gauge do we trust?")
+    cited = [{"uri": "holdfast://turn/1", "trust": trust, "excerpt": "The north gauge."}]
+    data = {"answer": "The north gauge. [1]", "citations": cited}
+    script.tool(tool, json.dumps(data), question="which gauge")
+    script.assistant("The north gauge, as was settled in March.")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.find([script.write(tmp_path)]))
+        (session,) = memory.reader.sessions(None)
+        (call,) = [t for t in memory.reader.turns(session.bank, session.id) if t.tool]
+        (exchange,) = memory.reader.exchanges(session.bank, session.id)
+    assert call.tool is not None
+    return call.trust, exchange.trust, call.tool.result
+
+
+@pytest.mark.parametrize("tool", ["mcp__holdfast__memory", "mcp__plugin_holdfast_holdfast__memory"])
+def test_what_our_own_server_answers_is_ours_and_not_kept_again(tmp_path: Path, tool: str) -> None:
+    trust, exchange, result = told(tmp_path, tool, "assistant")
+    assert (trust, result) == (Trust.TOOL, "answered from memory")
+    assert exchange is not Trust.EXTERNAL
+
+
+def test_a_strangers_words_stay_so_on_their_way_through_memory(tmp_path: Path) -> None:
+    trust, exchange, result = told(tmp_path, "mcp__holdfast__memory", "external")
+    assert trust is exchange is Trust.EXTERNAL
+    assert "north gauge" not in result
+
+
+def test_another_server_that_answers_alike_is_a_stranger(tmp_path: Path) -> None:
+    trust, exchange, _ = told(tmp_path, "mcp__weather__memory", "assistant")
+    assert trust is exchange is Trust.EXTERNAL
+
+
+def test_what_came_of_it_may_be_said_in_a_few_words(tmp_path: Path) -> None:
+    script = Script("99999999-0000-4000-8000-000000000002", cwd="/home/dev/proj")
+    script.user("The parser crashes on lines with an empty value, please fix it.")
+    script.assistant("The cause is in parse(): it splits at the sign and takes the second part, "
+                     "which is not there when the value is empty.")  # fmt: skip
+    script.tool("Edit", "ok", file_path="/home/dev/proj/parse.py", old_string="a", new_string="b")
+    script.assistant("Now the tests:")
+    script.tool("Bash", "3 passed", command="pytest -q")
+    script.assistant("Fixed: lines with an empty value are skipped now.")
+    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
+        memory.ingest(memory.find([script.write(tmp_path)]))
+        (session,) = memory.reader.sessions(None)
+        (exchange,) = memory.reader.exchanges(session.bank, session.id)
+    assert "skipped now" in exchange.summary
