@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.briefing import Briefing, settle
+from holdfast.app.briefing import Briefing
 from holdfast.app.memory import Holdfast
+from holdfast.brief.settle import Settled, settle_injections
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Injection, InjectionKind, Use
 from holdfast.settings import Settings
@@ -22,6 +23,12 @@ def note(settings: Settings, injection: Injection) -> None:
         memory.store.add_injection(injection)
 
 
+def settle(settings: Settings, now: str) -> Settled:
+    """As the worker does, with its own store."""
+    with Holdfast(settings) as memory:
+        return settle_injections(memory.store, now)
+
+
 def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL) -> Injection:
     """The verdict on a brief about the importer that was put into a session."""
     settings = Settings(home=folder / "home", claude_dir=folder)
@@ -35,8 +42,8 @@ def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL
     id, time = f"goal-abc.{LATER}.1", "2026-09-01T09:00:00Z"
     records = (f"holdfast://exchange/{exchange}",)
     note(settings, Injection(id, bank, LATER, time, kind, 700, records))
-    assert settle(settings, lambda: "2026-09-01T09:05:00.000Z") == (0, 1), "it may go on"
-    assert settle(settings, lambda: NOW) == (1, 0)
+    assert settle(settings, "2026-09-01T09:05:00.000Z") == (0, 1), "it may go on"
+    assert settle(settings, NOW) == (1, 0)
     with Briefing(settings) as memory:
         (found,) = memory.injections("proj")
     assert exchange in found.records[0]
@@ -100,8 +107,8 @@ def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) 
         bank = memory.reader.banks()[0].id
     time = "2026-09-01T09:00:00Z"
     note(settings, Injection("start-1.x.1", bank, "x", time, InjectionKind.START, 10))
-    assert settle(settings, lambda: NOW).waiting == 1
-    assert settle(settings, lambda: "2026-09-20T00:00:00.000Z").settled == 1
+    assert settle(settings, NOW).waiting == 1
+    assert settle(settings, "2026-09-20T00:00:00.000Z").settled == 1
 
 
 def test_the_command_shows_briefs_and_their_fates(

@@ -228,6 +228,6 @@ def test_a_question_that_names_somebody_is_answered_by_what_that_one_said() -> N
     assert named == {"Ana"}
     for one in (*talk, pasted):
         order.weigh_in(one, "What did Ana say about the boat?", None, False, named)
-    assert [one.score for one in talk] == [1.0, 0.85] * 3
+    assert [one.score for one in talk] == [1.0, 0.9] * 3
     assert order.named_speakers(talk, "who has the boat?") == frozenset()
     assert order.named_speakers(talk, "what does Berg want?") == {"Bo Berg"}

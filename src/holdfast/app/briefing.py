@@ -13,14 +13,12 @@ from holdfast.brief.frame import NOTHING, Brief
 from holdfast.brief.goal import goal_brief
 from holdfast.brief.meanings import by_meaning
 from holdfast.brief.session import session_brief
-from holdfast.brief.settle import Settled, settle_injections
 from holdfast.brief.write import write_briefs
 from holdfast.capture.places import VERSION, Places
 from holdfast.errors import HoldfastError
 from holdfast.model.accounts import Injection
 from holdfast.recall.meaning import Meaning
 from holdfast.settings import Settings, load_settings
-from holdfast.store.sqlite.store import SqliteStore
 
 
 class Briefing(Reading):
@@ -74,15 +72,6 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
     with Reading(settings) as memory:
         only = (memory.bank_id() or "") if settings.bank else ""
         return write_briefs(memory.reader, Places(settings.home), settings.brief, now(), only)
-
-
-def settle(settings: Settings, now: Callable[[], str] = utc_now) -> Settled:
-    """Tell of every injection whose session is over whether it arrived and was of use."""
-    store = SqliteStore(settings.database, create=False)
-    try:
-        return settle_injections(store, now())
-    finally:
-        store.close()
 
 
 class _Answers:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from holdfast.brief.goal import SUMMING_UP, Recall, by_words
-from holdfast.model.query import Layer, Passage
+from holdfast.brief.goal import Recall, by_words
+from holdfast.model.query import Passage
 from holdfast.recall.candidates import key_of
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.terms import Terms
 from holdfast.store.protocol import Reader
 
-_NEAREST = 16
+_NEAREST = 24
 _MOST = 32
-_EVERYTHING: Sequence[Layer] = ()
 
 
 def by_meaning(reader: Reader, bank: str, meaning: Meaning) -> Recall:
@@ -21,10 +18,8 @@ def by_meaning(reader: Reader, bank: str, meaning: Meaning) -> Recall:
     engine would rank them; a brief only wants to meet them, and somebody waits for it."""
 
     def recalled(goal: str, terms: Terms) -> list[tuple[Passage, float]]:
-        found: dict[Passage, float] = {}
-        for layers in (_EVERYTHING, SUMMING_UP):
-            for find in meaning.nearest(reader, bank, goal, _NEAREST, layers).finds:
-                found[find.passage] = find.score
+        nearest = meaning.nearest(reader, bank, goal, _NEAREST)
+        found = {find.passage: find.score for find in nearest.finds}
         others = [p for p, _ in by_words(reader, bank, terms) if p not in found]
         near = meaning.similarities(reader, goal, others)
         met = [*found.items(), *((p, near.get(key_of(p), 0.0)) for p in others)]

@@ -15,7 +15,7 @@ from holdfast.recall.when import When
 _OF_ME = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
 _OF_YOU = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _NOT_THE_SPEAKER = 0.7
-_NOT_THE_NAMED = 0.85
+_NOT_THE_NAMED = 0.9
 _NAME = re.compile(r"\b[A-Z][\w'-]+")
 _SPEAKER = re.compile(r"([A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}): ")
 _SPEAKS = 3

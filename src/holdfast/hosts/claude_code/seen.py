@@ -5,18 +5,15 @@ the plugin, and for how long it keeps transcripts. Only looks, and takes anythin
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from holdfast.capture.places import Places
+from holdfast.hosts.claude_code.commands import EVENTS, SCRIPT, home_of
+
 KEPT_DAYS = 30
-# The events without which something would be missing from memory or come late.
-WANTED = (
-    "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure PreCompact PostCompact "
-    "SubagentStart SubagentStop Stop SessionEnd"
-).split()
-_SCRIPT = "capture.sh"
+WANTED = [event.name for event in EVENTS]
 _PLUGIN = "holdfast"
 
 
@@ -90,20 +87,9 @@ def _our_hooks(hooks: object) -> Iterator[tuple[str, Path]]:
     for event, groups in _object(hooks).items():
         for group in _list(groups):
             for hook in _list(_object(group).get("hooks")):
-                script = _script(_object(hook).get("command"))
-                if script is not None:
-                    yield event, script
-
-
-def _script(command: object) -> Path | None:
-    """The script of ours that a command runs."""
-    if not isinstance(command, str) or _SCRIPT not in command:
-        return None
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    return next((Path(word) for word in words if word.endswith(f"/hooks/{_SCRIPT}")), None)
+                home = home_of(hook)
+                if home is not None:
+                    yield event, Places(home).hooks / SCRIPT
 
 
 def _object(value: object) -> dict[str, Any]:
