@@ -30,7 +30,7 @@ from tests.hooked import Home
 
 from holdfast.capture import inbox, journal
 from holdfast.capture.places import Places
-from holdfast.store.sqlite.schema import MIGRATIONS
+from holdfast.store.sqlite.schema import VERSION, steps
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.transcripts import bug_hunt
 
@@ -154,7 +154,7 @@ def test_an_older_program_leaves_a_newer_home_alone_and_loses_no_event(tmp_path:
     assert (home / "memory.db").read_bytes() == before
     folder = Places(home).inbox()
     assert folder is not None and len(inbox.waiting(folder).events) == 4
-    _set_version(home, len(MIGRATIONS))
+    _set_version(home, VERSION)
     assert run(home, "worker").returncode == 0
     names = [event["event"] for event in journal.read(Places(home).journal(SESSION))]
     assert names == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
@@ -169,11 +169,11 @@ def _set_version(home: Path, number: int) -> None:
 def test_an_older_program_may_be_at_work_while_a_newer_one_comes(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
-    with closing(SqliteStore(home / "memory.db", MIGRATIONS[:1])) as older:
+    with closing(SqliteStore(home / "memory.db", steps()[:1])) as older:
         assert run(home, "worker").returncode == 0, "the newer one brings it up to date"
         with older.transaction():
             source = older.add_source("/old/one.jsonl", "claude-code", older.banks()[0].id)
         assert older.source(source.id) == source
     assert run(home, "doctor").returncode == 0
     copies = sorted(copy.name for copy in (home / "backups").iterdir())
-    assert copies == [f"memory-schema{number}-1.db" for number in range(1, len(MIGRATIONS))]
+    assert copies == [f"memory-schema{number}-1.db" for number in range(1, VERSION)]

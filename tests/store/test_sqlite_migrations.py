@@ -13,7 +13,7 @@ from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.store.sqlite.connection import open_database, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate, stand_in
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.schema import MIGRATIONS
+from holdfast.store.sqlite.schema import VERSION, steps
 from holdfast.store.sqlite.store import SqliteStore
 
 ONE = ("one", "CREATE TABLE log (step TEXT); INSERT INTO log VALUES ('one; or more');")
@@ -69,7 +69,7 @@ def test_a_database_that_is_up_to_date_is_not_copied(tmp_path: Path) -> None:
         SqliteStore(path).close()
     assert not (tmp_path / "backups").exists()
     with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
     content = path.read_bytes()
     with pytest.raises(NewerSchemaError) as caught:
         SqliteStore(path)
-    assert (caught.value.found, caught.value.known) == (99, len(MIGRATIONS))
+    assert (caught.value.found, caught.value.known) == (99, VERSION)
     assert "Upgrade" in caught.value.remedy
     assert path.read_bytes() == content
     assert not (tmp_path / "backups").exists()
@@ -205,20 +205,20 @@ back_up(sqlite3.connect(path, factory=Dying), path, 1)
 
 def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    SqliteStore(path, MIGRATIONS[:1]).close()
+    SqliteStore(path, steps()[:1]).close()
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=env)
     assert done.returncode == 9 and backups_of(path) == []
     SqliteStore(path).close()
-    wanted = [f"memory-schema{number}-1.db" for number in range(1, len(MIGRATIONS))]
+    wanted = [f"memory-schema{number}-1.db" for number in range(1, VERSION)]
     assert [copy.name for copy in backups_of(path)] == wanted
 
 
 def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    SqliteStore(path, MIGRATIONS[:2]).close()
+    SqliteStore(path, steps()[:2]).close()
     with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
-        stand_in(frozen, dict(MIGRATIONS)["curation"])
+        stand_in(frozen, steps()[2:])
         store = SqliteReader(frozen, path)
         assert (store.counts().turns, store.sessions(None), store.find(None, "", "a")) == (
             0,

@@ -7,6 +7,7 @@ last step lies in `PRAGMA user_version`; a higher one than we know is left alone
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -17,6 +18,7 @@ from holdfast.store.sqlite.connection import corrupt, make_private
 
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
+_ADDED = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*DEFAULT (\S+);")
 
 
 def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
@@ -54,13 +56,21 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[st
             _apply(connection, 0, steps)
 
 
-def stand_in(connection: sqlite3.Connection, step: str) -> None:
-    """Where an older database may not be changed, its missing tables and views stand beside it
-    and are empty, for as long as it is open."""
-    for statement in _statements(step):
+def stand_in(connection: sqlite3.Connection, steps: Sequence[tuple[str, str]]) -> None:
+    """Where an older database may not be changed, the tables, views and columns it lacks stand
+    beside it and are empty, for as long as it is open."""
+    added: dict[str, list[str]] = {}
+    for statement in (part for _, script in steps for part in _statements(script)):
         if statement.lstrip().startswith(("CREATE TABLE", "CREATE VIEW")):
             temporary = statement.replace("CREATE ", "CREATE TEMP ", 1)
             connection.execute(temporary.replace(" REFERENCES bank (id)", ""))
+        elif column := _ADDED.search(statement):
+            table, name, default = column.groups()
+            added.setdefault(table, []).append(f"{default} AS {name}")
+    for table, columns in added.items():
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT *, {', '.join(columns)} FROM main.{table}"
+        )
 
 
 def version_of(connection: sqlite3.Connection) -> int:

@@ -34,12 +34,11 @@ from holdfast.store.sqlite.migrate import (
 )
 from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.schema import M003_CURATION, MIGRATIONS
+from holdfast.store.sqlite.schema import VERSION, steps
 from holdfast.store.sqlite.vectors import VectorWays
 
 _VARIABLES = 500
 _END = 1 << 62
-_CURATION = 3
 
 
 class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, CheckWays):
@@ -48,7 +47,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
     def __init__(
         self,
         path: Path,
-        migrations: Sequence[tuple[str, str]] = MIGRATIONS,
+        migrations: Sequence[tuple[str, str]] | None = None,
         busy_s: float = BUSY_S,
         create: bool = True,
         any_thread: bool = False,
@@ -63,18 +62,21 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
         super().__init__(connection, path)
         self._depth = 0
         self._spare: list[Store] = []
+        known = VERSION if migrations is None else len(migrations)
         try:
             with translated(path):
-                check_ours(connection, path, len(migrations))
+                check_ours(connection, path, known)
                 if as_it_is:
-                    check_current(connection, path, len(migrations))
+                    check_current(connection, path, known)
                 if asking is None:
                     tighten(path)
                     use_wal(connection, busy_s)
-                if asking is None or not path.exists():
-                    migrate(connection, path, migrations)
-                elif version_of(connection) < _CURATION:
-                    stand_in(connection, M003_CURATION)
+                if (version := version_of(connection)) < known:
+                    missing = steps() if migrations is None else migrations
+                    if asking is None or not path.exists():
+                        migrate(connection, path, missing)
+                    else:
+                        stand_in(connection, missing[version:])
         except BaseException:
             connection.close()
             raise
