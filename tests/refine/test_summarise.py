@@ -91,6 +91,9 @@ class Home:
         assert found is not None
         return found
 
+    def on_disk(self) -> bytes:
+        return b"".join(file.read_bytes() for file in (self.folder / "home").glob("memory.db*"))
+
     def turns(self) -> list[Turn]:
         (session,) = self.memory.reader.sessions(None)
         return self.memory.reader.turns(session.bank, session.id)
@@ -366,3 +369,27 @@ def test_a_summary_outlives_its_session_growing(home: Home) -> None:
     home.read(script)
     first, second = home.exchanges()
     assert first.author and not second.author
+
+
+def test_what_a_person_said_anew_is_not_paid_for(home: Home) -> None:
+    (x,) = home.exchanges()
+    home.memory.correct(x.id, "The import was right all along.\nThe report counted rows twice.")
+    chat = ScriptedChat(good)
+    home.summarise(chat)
+    assert not [asked for asked in chat.asked if asked.schema is not prompts.DIGEST_FORM]
+    (x,) = home.exchanges()
+    assert (x.title, x.author) == ("The import was right all along.", "")
+
+
+def test_what_a_model_made_goes_with_the_words_it_was_made_of(home: Home) -> None:
+    home.summarise(ScriptedChat(good))
+    assert b"It passes an idempotency" in home.on_disk()
+    home.memory.purge(home.turns()[0].id)
+    left = home.on_disk()
+    assert b"It passes an idempotency" not in left and not home.digest().author
+
+
+def test_a_scrubbed_text_leaves_what_a_model_made_too(home: Home) -> None:
+    home.summarise(ScriptedChat(good))
+    home.memory.scrub("It passes an idempotency")
+    assert b"It passes an idempotency" not in home.on_disk()

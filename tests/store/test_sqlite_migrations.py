@@ -226,3 +226,13 @@ def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Pat
             [],
         )
         assert store.put_away(None, "", "a") == []
+
+
+def test_columns_that_an_older_memory_lacks_are_empty(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    older = ("older", "CREATE TABLE thing (name TEXT); INSERT INTO thing VALUES ('pen');")
+    newer = ("newer", "ALTER TABLE thing ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody';")
+    SqliteStore(path, [older]).close()
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
+        stand_in(frozen, [newer])
+        assert frozen.execute("SELECT name, owner FROM thing").fetchall() == [("pen", "nobody")]

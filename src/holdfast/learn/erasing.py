@@ -265,7 +265,7 @@ class Eraser:
         sessions: dict[str, None] = {}
         decided = False
         for t in touched:
-            if t.table in ("turn", "session"):
+            if t.table in ("turn", "session", "summary") and t.session:
                 sessions[t.session] = None
             decided = decided or t.table in ("curation", "remembered")
             commit = self._store.commit(bank, t.id) if t.table == "commit" else None

@@ -18,6 +18,7 @@ from holdfast.inference.chat import Question
 from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.trust import Status
 from holdfast.refine import prompts
 from holdfast.refine.answers import ExchangeDraft, read_digest, read_exchanges
 from holdfast.refine.derive import derive_stale, last_said
@@ -127,7 +128,7 @@ class Summariser:
         """The exchanges that are whole and that nobody has tried."""
         exchanges = self._store.exchanges(session.bank, session.id)
         for x in exchanges if over else exchanges[:-1]:
-            if x.author:
+            if x.author or x.status is Status.VERIFIED:  # a person's words need no model's
                 continue
             turns = self._store.turns(x.bank, x.session, x.first_seq, x.last_seq)
             one = _Waiting(

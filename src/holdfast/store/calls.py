@@ -88,7 +88,7 @@ class Summaries(Protocol):
 
     def unsummarised(self, since: str, version: int, limit: int = 50) -> list[Unsummarised]:
         """Sessions, not of subagents, that went on after a time and have an exchange or a digest
-        by rules alone that was not tried; the latest first."""
+        by rules alone that was not tried and that nobody said anew; the latest first."""
         ...
 
 

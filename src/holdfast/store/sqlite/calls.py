@@ -129,7 +129,7 @@ class CallWays(Asking):
         found = self._all(
             "SELECT bank, id FROM session AS s WHERE ended >= ? AND parent = '' AND subagent = '' "
             "AND (EXISTS (SELECT 1 FROM exchange AS r WHERE r.bank = s.bank AND r.session = s.id "
-            f"AND {_UNTRIED.format(last='r.last_seq')}) "
+            f"AND r.status <> 'verified' AND {_UNTRIED.format(last='r.last_seq')}) "
             "OR EXISTS (SELECT 1 FROM digest AS r WHERE r.bank = s.bank AND r.session = s.id "
             f"AND {_UNTRIED.format(last=reach)})) ORDER BY ended DESC, id LIMIT ?",
             since,

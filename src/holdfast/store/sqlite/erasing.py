@@ -49,7 +49,12 @@ _NAMED = {
     "chore": ("''", "name", "''"),
     "injection": ("bank", "id", "session"),
     "bank": ("id", "id", "''"),
-    "summary": ("bank", "record", "''"),
+    "summary": (
+        "bank",
+        "record",
+        "coalesce((SELECT session FROM exchange AS x WHERE x.bank = summary.bank AND id = record), "
+        "(SELECT session FROM digest AS d WHERE d.bank = summary.bank AND id = record), '')",
+    ),
     "call": ("bank", "id", "session"),
     "pause": ("''", "service", "''"),
 }
