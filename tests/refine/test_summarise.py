@@ -23,7 +23,7 @@ from holdfast.testing.transcripts import Script, bug_hunt
 
 NOW = "2026-11-15T12:00:00.000Z"
 PLENTY = Caps(10**9, 10**6, 10**9, 10**6)
-GOOD = {
+GOOD: dict[str, Any] = {
     "number": 1,
     "type": "bugfix",
     "title": "Nightly import loaded rows twice because of the retry wrapper",

@@ -20,6 +20,7 @@ from holdfast.model.accounts import Call, CallOutcome
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor, Purpose, estimate
 from holdfast.spend.prices import price_of
+from holdfast.store.sqlite.calls import call_of
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.chats import ScriptedChat
 
@@ -48,7 +49,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 def calls(store: SqliteStore) -> list[Call]:
     sql = "SELECT * FROM call ORDER BY rowid"
     rows = store._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage]
-    return [Call(*row[:13], CallOutcome(row[13]), row[14]) for row in rows]
+    return [call_of(row) for row in rows]
 
 
 def nothing(seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
@@ -56,13 +57,15 @@ class CallWays(Asking):
             "WHERE time >= ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4",
             since,
         )
-        return [Spending(*row[:4], Spent(*row[4:])) for row in found]
+        return [
+            Spending(day, what, by, model, Spent(*sums)) for day, what, by, model, *sums in found
+        ]
 
     def troubled_calls(self, limit: int = 5) -> list[Call]:
         found = self._all(
             f"SELECT {_CALL} FROM call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?", limit
         )
-        return [Call(*row[:13], CallOutcome(row[13]), row[14]) for row in found]
+        return [call_of(row) for row in found]
 
     def pauses(self) -> list[Pause]:
         return [Pause(*row) for row in self._all("SELECT * FROM pause ORDER BY service")]
@@ -138,6 +141,12 @@ class CallWays(Asking):
             limit,
         )
         return [Unsummarised(*row) for row in found]
+
+
+def call_of(row: Sequence[Any]) -> Call:
+    """A row of the ledger as what it is."""
+    *plain, outcome, problem = row
+    return Call(*plain, outcome=CallOutcome(outcome), problem=problem)
 
 
 def _call_row(call: Call) -> tuple[Any, ...]:

@@ -80,8 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     )
     plan.notes += _notes(settings, python, arguments.plugin or enabled, where)
     steps = _steps(places, python, where, arguments.plugin or enabled, enabled)
-    opts = arguments.models is not None and arguments.models != settings.models.use
-    if opts:
+    models: str | None = arguments.models
+    opts = models if models != settings.models.use else None
+    if opts is not None:
         steps.append(f"set models.use to {arguments.models} in {places.home / FILE_NAME}")
     screen = Screen()
     if not arguments.json:
@@ -96,8 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
         install.carry_out(places.home, plan.changes, host.default_home())
         if arguments.plugin or enabled:
             _install_plugin(places, where, enabled)
-        if opts:
-            choose_service(places.home, arguments.models)
+        if opts is not None:
+            choose_service(places.home, opts)
         done = True
     if arguments.json:
         return _report(screen, settings, plan, steps, done, arguments)
