@@ -29,6 +29,7 @@ from holdfast.store.curated import (
     Superseded,
 )
 from holdfast.store.notes import Checked, Notes
+from holdfast.store.progress import Progress
 
 Record = Turn | Exchange | Digest | Session | Commit | Memory
 
@@ -281,7 +282,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, CuratedWays, Protocol):
+class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

@@ -14,6 +14,7 @@ from holdfast.store.curated import worded
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, in_bank
 from holdfast.store.sqlite.connection import translated
+from holdfast.store.sqlite.progress import ProgressWays
 
 _VARIABLES = 500
 # What is shown or not by its own name; a turn also by that of what it stands in.
@@ -98,7 +99,7 @@ class CuratingQuestions(Asking):
         return [worded(turn, said[turn.id]) if turn.id in said else turn for turn in turns]
 
 
-class CuratingWays(CuratingQuestions):
+class CuratingWays(CuratingQuestions, ProgressWays):
     """The ways in for decisions."""
 
     def curate(self, entry: Curation) -> Curation:
@@ -129,12 +130,15 @@ class CuratingWays(CuratingQuestions):
             self._run("DELETE FROM hidden WHERE bank = ? AND kind = ? AND id = ?", *name)
             if c.gone:
                 self._run("INSERT INTO hidden VALUES (?, ?, ?, ?)", *name, c.session)
+        if not c.session:
+            self.note_change(c.bank, "")
 
     def put_memory(self, memory: Memory) -> None:
         self._run(
             f"INSERT OR IGNORE INTO remembered ({rows.MEMORY}) VALUES ({rows.marks(rows.MEMORY)})",
             *rows.memory_row(memory),
         )
+        self.note_change(memory.bank, "")
 
     def memories(self, bank: str) -> list[Memory]:
         found = self._all(

@@ -35,6 +35,7 @@ class DerivedWays(CuratingWays):
                 held = 0
         self.put_passages(passages)
         self._run("DELETE FROM stale WHERE bank = ? AND session = ?", bank, session)
+        self.note_change(bank, session)
 
     def _put_one(
         self, bank: str, session: str, item: Exchange | Digest | Hidden | Superseded

@@ -75,6 +75,7 @@ class ErasingWays(DerivedWays):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
             self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)
+            self.note_change(what.bank, session)
         by_id = (("turn", what.turns), ("commit", what.commits), ("memory", what.memories))
         for kind, ids in by_id:
             table = "remembered" if kind == "memory" else kind
@@ -87,6 +88,7 @@ class ErasingWays(DerivedWays):
             self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
         self.seal(what.bank, what.marks)
         self._blank_log(what)
+        self.note_change(what.bank, "")
 
     def _erase_summaries(self, what: Erasure) -> None:
         """What a model made of a session goes with any word of it, though it was paid for; and

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_NAMES = ("foundation", "notes", "curation", "calls")
+_NAMES = ("foundation", "notes", "curation", "calls", "progress")
 VERSION = len(_NAMES)
 
 

@@ -216,6 +216,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
             self._mark_stale([(old, session, 0)])
         else:
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", old, session)
+        self.note_change(old, session)
         self._mark_stale([(bank, session, 0)])
 
     def _move_summaries(self, session: str, old: str, bank: str) -> None:
@@ -350,7 +351,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
         )
 
     def put_commits(self, commits: Iterable[tuple[Commit, Passage | None]]) -> int:
-        new = 0
+        banks: list[str] = []
         for commit, passage in commits:
             added = self._run(
                 f'INSERT OR IGNORE INTO "commit" ({rows.COMMIT}) '
@@ -358,6 +359,8 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
                 *rows.commit_row(commit),
             )
             if added.rowcount:
-                new += 1
+                banks.append(commit.bank)
                 self.put_passage(commit, passage)
-        return new
+        for bank in dict.fromkeys(banks):
+            self.note_change(bank, "")
+        return len(banks)
