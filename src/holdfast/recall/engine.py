@@ -205,7 +205,7 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
 def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, arm: Finish) -> None:
     """How near the finds of the other arms are, which the semantic arm did not name. A model that
     failed it, or was too slow, is not asked again."""
-    if arm.strategy.problem or arm.strategy.timed_out:
+    if arm.failed:
         return
     near = arm.found
     for find in near.finds:
