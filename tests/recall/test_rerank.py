@@ -13,6 +13,7 @@ from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.static import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.language import stem
 from holdfast.model.query import Passage
 from holdfast.recall.candidates import Candidate, Pool
 from holdfast.recall.question import Query
@@ -32,8 +33,8 @@ FILLER = "We talked about the weather and about nothing in particular for a long
 
 def asked(text: str) -> Query:
     terms = read_terms(text)
-    weight = dict.fromkeys(terms.words, 1.0)
-    return Query(text, terms, weight, weight, None, False)
+    spelled = dict.fromkeys(terms.words, 1.0)
+    return Query(text, terms, {stem(word): 1.0 for word in spelled}, spelled, None, False)
 
 
 def candidate(id: str, body: str, score: float = 0.0, context: str = "") -> Candidate:
@@ -116,6 +117,18 @@ def test_the_close_look_discounts_length_and_counts_what_stood_before(shipped: S
         candidate("d", "The boat: green.", context="Which colour do you want?"),
     )
     assert short > long and short > placed > bare
+
+
+def test_the_close_look_prefers_words_that_stand_together(shipped: Semantics) -> None:
+    together, scattered = judged(
+        CloseLook(shipped),
+        "the harbour master",
+        candidate("a", "We asked the harbour master, and the rest of the town was told."),
+        candidate(
+            "b", "The master of the house was told, and the rest of us asked in the harbour."
+        ),
+    )
+    assert together > scattered
 
 
 def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from holdfast.model.query import Strategy
 from holdfast.recall.candidates import Candidate, Pool
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.question import Query
+from holdfast.recall.relevance import proximity
 
 # What the cross-encoder says against what all else says.
 SHARE = 0.7
@@ -24,6 +25,8 @@ _PART = 1200
 _PARTS = 4
 _CONTEXT = 300
 _SHORT = 400
+# Words that stand together count as much as both ways of matching them one by one.
+_TOGETHER = 2.0
 # The cross-encoder takes as long as its texts are long: the start of one is judged.
 _READ = 800
 
@@ -49,7 +52,7 @@ class Reranker(Protocol):
 class CloseLook:
     """Without a trained reranker: every word of the question is matched with the nearest of the
     text, rare words heavier, by itself and with what stood before it. What is long matches much
-    by chance, so length is discounted."""
+    by chance, so length is discounted. And words that stand together in the text count again."""
 
     name = "close_look"
 
@@ -62,7 +65,8 @@ class CloseLook:
         """It takes some milliseconds and knows no deadline."""
         alone = self._soft(query, [_parts(candidate) for candidate in best])
         placed = self._soft(query, [_in_context(candidate) for candidate in best])
-        return [one + other for one, other in zip(alone, placed, strict=True)]
+        close = [_TOGETHER * proximity(query.weight, one.passage.body) for one in best]
+        return [sum(values) for values in zip(alone, placed, close, strict=True)]
 
     def _soft(self, query: Query, texts: list[list[str]]) -> list[float]:
         """Each candidate by its best part."""
