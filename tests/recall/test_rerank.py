@@ -162,12 +162,16 @@ def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_named(
     assert [one.score for one in pool.ranked()] == [2, 1]
 
 
-def test_as_evidence_the_best_is_the_measure() -> None:
-    some = [candidate("a", "a"), candidate("b", "b")]
-    as_evidence(some, [1.0, 4.0])
-    assert [one.scores["soft"] for one in some] == [0.25, 1.0]
-    as_evidence(some, [0.0, 0.0])
-    assert [one.scores["soft"] for one in some] == [0.0, 0.0]
+def test_as_evidence_values_wait_for_the_fusion() -> None:
+    pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
+    rerank(Told([0.25, 1.0]), asked("x"), pool, 2, 1.0, as_evidence)
+    assert [(one.score, one.scores["soft"]) for one in pool.ranked()] == [(2, 0.25), (1, 1.0)]
+
+
+def test_for_the_close_look_the_best_match_is_the_measure(shipped: Semantics) -> None:
+    some = [candidate("a", "Lunch is at noon."), candidate("b", "A boat, one boat.")]
+    assert max(judged(CloseLook(shipped), "which boat", *some)) == pytest.approx(1.0)
+    assert judged(CloseLook(shipped), "", *some) == [0.0, 0.0]
 
 
 @given(st.lists(st.tuples(st.floats(0, 2), st.floats(-9, 9)), min_size=1, max_size=8))

@@ -25,8 +25,8 @@ _PART = 1200
 _PARTS = 4
 _CONTEXT = 300
 _SHORT = 400
-# Words that stand together count as much as both ways of matching them one by one.
-_TOGETHER = 2.0
+# What words that stand together count beside words matched one by one, which count 1.
+_TOGETHER = 2 / 3
 # The cross-encoder takes as long as its texts are long: the start of one is judged.
 _READ = 800
 
@@ -65,8 +65,11 @@ class CloseLook:
         """It takes some milliseconds and knows no deadline."""
         alone = self._soft(query, [_parts(candidate) for candidate in best])
         placed = self._soft(query, [_in_context(candidate) for candidate in best])
-        close = [_TOGETHER * proximity(query.weight, one.passage.body) for one in best]
-        return [sum(values) for values in zip(alone, placed, close, strict=True)]
+        matched = [one + other for one, other in zip(alone, placed, strict=True)]
+        highest = max(matched, default=0.0) or 1.0
+        close = [proximity(query.weight, candidate.passage.body) for candidate in best]
+        both = zip(matched, close, strict=True)
+        return [value / highest + _TOGETHER * near for value, near in both]
 
     def _soft(self, query: Query, texts: list[list[str]]) -> list[float]:
         """Each candidate by its best part."""
@@ -113,9 +116,8 @@ def rerank(
 
 def as_evidence(best: Sequence[Candidate], values: Sequence[float]) -> None:
     """Note the values as one more arm's scores, for the fusion to weigh."""
-    highest = max(values, default=0.0) or 1.0
     for candidate, value in zip(best, values, strict=True):
-        candidate.scores["soft"] = value / highest
+        candidate.scores["soft"] = value
 
 
 def blended(best: Sequence[Candidate], values: Sequence[float]) -> None:
