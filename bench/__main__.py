@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
-from bench import answers, hooks, memory, redaction, refine, scale, startup, storm
+from bench import (
+    abstention,
+    answers,
+    hooks,
+    memory,
+    redaction,
+    refine,
+    reranker,
+    scale,
+    startup,
+    storm,
+)
 
-for module in (startup, refine, redaction, memory, scale, hooks, storm, answers):
+for module in (
+    startup,
+    refine,
+    redaction,
+    memory,
+    scale,
+    reranker,
+    abstention,
+    hooks,
+    storm,
+    answers,
+):
     for line in module.run():
         print(line, flush=True)

@@ -24,12 +24,22 @@ def data_folder() -> Path:
 @contextmanager
 def real_transcripts(archive: str = _ARCHIVES[0]) -> Generator[list[Path] | None]:
     """Real transcripts, unpacked for the time of a benchmark; None where there are none."""
+    with unpacked(archive) as folder:
+        if folder is None:
+            yield None
+            return
+        yield sorted(p for p in folder.rglob("*.jsonl") if p.name != "questions.jsonl")
+
+
+@contextmanager
+def unpacked(archive: str) -> Generator[Path | None]:
+    """The one folder in an archive, for the time of a benchmark; None where it is not at hand."""
     packed = data_folder() / archive
     if not packed.is_file():
         yield None
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as place:
         with tarfile.open(packed) as tar:
-            tar.extractall(folder, filter="data")
-        found = sorted(p for p in Path(folder).rglob("*.jsonl") if p.name != "questions.jsonl")
-        yield found
+            tar.extractall(place, filter="data")
+        inside = list(Path(place).iterdir())
+        yield inside[0] if len(inside) == 1 and inside[0].is_dir() else Path(place)

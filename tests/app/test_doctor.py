@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.app.homes import make_home, make_old, run
 
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import examine, mend
+from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import bug_hunt
@@ -174,6 +176,17 @@ def test_an_index_that_lost_words_is_noticed(settings: Settings) -> None:
         connection.commit()
     assert "index of words" in ill(settings)["derived"].sentence
     assert fixed(settings) == {"derived": True} and ill(settings) == {}
+
+
+def test_half_written_vectors_are_told_and_made_again(settings: Settings) -> None:
+    settings = replace(settings, embed_model="")
+    with Holdfast(settings) as memory:
+        memory.embed()
+    assert "vectors" not in ill(settings)
+    with closing(sqlite3.connect(settings.database)) as damaging, damaging:
+        damaging.execute("UPDATE vector SET data = substr(data, 1, 700) WHERE rowid % 3 = 0")
+    assert "not whole" in ill(settings)["vectors"].sentence
+    assert fixed(settings)["vectors"] and "vectors" not in ill(settings)
 
 
 def test_damage_that_cannot_be_mended_is_told_with_what_to_do(settings: Settings) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from tests.inference.graphs import count_of_second
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.reading import Reading
+from holdfast.app.steps import waits_for_vectors
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
@@ -98,6 +101,32 @@ def test_who_asks_once_loads_no_model_unless_words_fail_or_a_reason_is_wanted(
         other = memory.recall_quickly(QUESTION, "kitchen", Plan())
     assert semantic(plain) is None
     assert semantic(reason) and semantic(other)
+
+
+@pytest.mark.parametrize("how", ["substr(data, 1, 700)", "zeroblob(0)", "NAN"])
+def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
+    tmp_path: Path, how: str
+) -> None:
+    settings = settings_of(tmp_path)
+    with ingested(settings) as memory:
+        memory.embed()
+        whole = [c.passage.id for c in memory.rank(QUESTION, "kitchen").candidates]
+        ((_, vectors),) = memory.reader.vector_models()
+        bank = memory.bank_id("kitchen") or ""
+        first = memory.reader.vectors_after(bank, MODEL, 0, 1)[0].number
+    no_number = "x'" + "0000c07f" * 384 + "'"
+    with closing(sqlite3.connect(settings.database)) as damaging, damaging:
+        value = how.replace("NAN", no_number)
+        damaging.execute(f"UPDATE vector SET data = {value} WHERE rowid = {first}")
+    with Holdfast(settings, now=lambda: NOW) as memory:
+        arm = semantic(memory.recall(QUESTION, bank="kitchen"))
+        assert arm is not None and arm.found > 0 and "damaged vectors" in arm.problem
+        assert waits_for_vectors(memory.reader, settings) == (how != "NAN")
+        assert memory.embed() == 0
+        arm = semantic(memory.recall(QUESTION, bank="kitchen"))
+        assert arm is not None and not arm.problem
+        assert memory.reader.vector_models() == [(MODEL, vectors)]
+        assert [c.passage.id for c in memory.rank(QUESTION, "kitchen").candidates] == whole
 
 
 def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ import pytest
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
 from holdfast.recall.matrix import TAIL, Matrix, Scanned, sweep
-from holdfast.store.protocol import StoredVector, VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.vectors import StoredVector, VectorSpan
 
 Floats = npt.NDArray[np.float32]
 BANK, OTHER, MODEL, DIMENSION = "b" * 16, "c" * 16, "made-up", 8
@@ -251,7 +251,21 @@ def test_a_vector_that_is_not_whole_is_as_good_as_none(
 def test_vectors_of_which_none_is_whole_find_nothing(store: SqliteStore, folder: Path) -> None:
     with store.transaction():
         store.put_vectors(BANK, MODEL, [(f"h{n}", 0, b"half") for n in range(TAIL + 1)])
-    assert matrix(folder).scan(store, made_up(1)[0], 5) == Scanned([], 0.0, 0.0)
+    scanned = matrix(folder).scan(store, made_up(1)[0], 5)
+    assert scanned == Scanned([], 0.0, 0.0, skipped=TAIL + 1)
+
+
+def test_damaged_vectors_are_counted_and_told_by_their_hashes(
+    store: SqliteStore, folder: Path
+) -> None:
+    for count in (5, MANY):
+        put(store, count, seed=count)
+        assert not matrix(folder).skips(store) and matrix(folder).damaged(store) == []
+    put_raw(store, "half", b"\0" * DIMENSION)
+    put_raw(store, "no number", np.full(DIMENSION, np.nan, np.float32).tobytes())
+    for searched in (matrix(folder), matrix(folder)):
+        assert searched.scan(store, made_up(1)[0], 5).skipped == 2 and searched.skips(store)
+        assert searched.damaged(store) == ["half", "no number"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

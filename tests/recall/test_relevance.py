@@ -12,7 +12,15 @@ from holdfast.language import stem, words
 from holdfast.model.query import Passage
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.plan import Budget
-from holdfast.recall.relevance import clears, combined, coverage, judge, weigh, worth_showing
+from holdfast.recall.relevance import (
+    clears,
+    combined,
+    coverage,
+    judge,
+    proximity,
+    weigh,
+    worth_showing,
+)
 
 WEIGHT = st.dictionaries(st.sampled_from(["cach", "retri", "row", "importer"]), st.floats(0.1, 9))
 TEXT = st.lists(st.sampled_from("caching retries rows importer the of 日本".split())).map(" ".join)
@@ -29,6 +37,24 @@ def test_more_text_never_covers_less(weight: dict[str, float], text: str, more: 
     alone, both = coverage(weight, text), coverage(weight, f"{text} {more}")
     assert 0 <= alone <= both <= 1 + 1e-9
     assert coverage(weight, f"{more} {text}") == pytest.approx(both)
+
+
+@given(WEIGHT, TEXT, TEXT)
+def test_proximity_is_a_share_and_grows_with_what_is_said(
+    weight: dict[str, float], text: str, more: str
+) -> None:
+    alone, both = proximity(weight, text), proximity(weight, f"{text} {more}")
+    assert 0 <= alone <= both + 1e-9 <= 1 + 2e-9
+
+
+def test_words_that_stand_together_are_closer_than_words_that_are_scattered() -> None:
+    weight = {stem("caching"): 2.0, stem("importer"): 1.0}
+    together = proximity(weight, "the caching importer is slow")
+    apart = proximity(weight, "the caching of rows in the importer is slow")
+    scattered = proximity(weight, f"caching {'and so on ' * 9} importer")
+    assert together > apart > scattered == 0.0
+    assert proximity(weight, "caching caching caching") == 0.0
+    assert proximity({}, "caching") == proximity(weight, "") == 0.0
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 1), st.floats(0.01, 1))

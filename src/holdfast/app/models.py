@@ -4,7 +4,7 @@ them: NumPy and ONNX take longer to import than a search by words takes."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from holdfast.inference import packaged
 from holdfast.inference.choose import choose_embedder, choose_reranker
@@ -42,6 +42,10 @@ def embed(
     embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
     if embedder is None:
         return 0
+    folder = settings.home / "vectors"
+    name, dimension = embedder.name, embedder.dimension
+    matrices = {bank.id: Matrix(folder, bank.id, name, dimension) for bank in store.banks()}
+    drop_damaged(store, name, dimension, matrices)
     total = store.count_unembedded(embedder.name, (*EAGER, *LATER))
     others = [model for model, _ in store.vector_models() if model != embedder.name]
     if not total and not others:
@@ -52,11 +56,20 @@ def embed(
     if not left:
         with store.transaction():
             store.prune_vectors(embedder.name)
-    folder = settings.home / "vectors"
-    name, dimension = embedder.name, embedder.dimension
-    matrices = [Matrix(folder, bank.id, name, dimension) for bank in store.banks()]
-    for matrix in matrices:
+    for matrix in matrices.values():
         matrix.refresh(store)
     if not left:
-        sweep(folder, matrices)
+        sweep(folder, list(matrices.values()))
     return left
+
+
+def drop_damaged(store: Store, name: str, dimension: int, matrices: Mapping[str, Matrix]) -> None:
+    """Remove vectors that no search can use: what they stand for waits then, and is embedded
+    again. All are read only where a sign of damage is seen: another size, or fewer in use than
+    there are."""
+    sizes = {size for size, _ in store.vector_sizes(name)}
+    for bank, matrix in matrices.items():
+        if sizes - {dimension * 4} or matrix.skips(store):
+            hashes = matrix.damaged(store)
+            with store.transaction():
+                store.drop_vectors(bank, name, hashes)

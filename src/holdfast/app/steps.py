@@ -182,7 +182,8 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
         if len(models) != 1:
             return bool(models) or reader.count_unembedded("", (*EAGER, *LATER)) > 0
         name = models[0]
-    return reader.count_unembedded(name, (*EAGER, *LATER)) > 0 or any(m != name for m in models)
+    waiting = reader.count_unembedded(name, (*EAGER, *LATER)) > 0
+    return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
 
 
 def tidy(work: Work) -> str:

@@ -7,10 +7,8 @@ clears the floor is packed into the budget. See `rank` for the order of things.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from time import monotonic
 from typing import NamedTuple
 
-from holdfast.errors import HoldfastError
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
 from holdfast.recall import arms, hits, order, packing
 from holdfast.recall.candidates import Candidate, Pool, key_of
@@ -30,20 +28,13 @@ from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.question import Query, read
 from holdfast.recall.race import Arm, Finish, Found, race
 from holdfast.recall.relevance import clears, coverage, judge, worth_showing
+from holdfast.recall.rerank import CloseLook, CrossReading, as_evidence, blended, rerank
 from holdfast.store.protocol import Store
 
 MISSES = 3
 # How long the cross-encoder may take, so that nobody waits for it on a busy machine.
 RERANK_S = {Budget.LOW: 0.0, Budget.MID: 1.0, Budget.HIGH: 2.0}
 _NEIGHBOURS_OF = 40
-_PART = 1200
-_PARTS = 4
-_CONTEXT = 300
-# The cross-encoder takes as long as its texts are long: the start of one is judged.
-_RERANKED = 800
-_SHORT = 400
-# What the cross-encoder says against what all else says.
-_RERANK_SHARE = 0.7
 # Reading a text for coverage takes as long as finding it: only what may be shown is read.
 _JUDGED = 30
 _LOOKED_AT = 5
@@ -121,6 +112,7 @@ def rank(
     if near.failed:
         # A model that does not answer now would not a second time; words are left.
         meaning = None
+    strategies = [finish.strategy for finish in finishes]
     pool = _gather(finishes, plan)
     if meaning is None:
         _score(pool, plan, WORDS_ONLY)
@@ -134,14 +126,13 @@ def rank(
         _meet_neighbours(store, pool, plan)
         _fill_meaning(store, query, pool, meaning, near)
         _score(pool, plan, weights)
-        _look_closely(query, pool, plan, meaning)
+        strategies.append(_look_closely(query, pool, plan, meaning))
         _score(pool, plan, weights)
     named = order.named_speakers(pool, query.text)
     for candidate in pool:
         order.weigh_in(candidate, query.text, query.when, query.recent, named)
-    strategies = [finish.strategy for finish in finishes]
     if meaning is not None and meaning.has_reranker:
-        strategies.append(_rerank(query, pool, plan, meaning))
+        strategies.append(_read_across(query, pool, plan, meaning))
     return Ranking(query, _settle(pool, query, plan), tuple(strategies))
 
 
@@ -205,7 +196,7 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
 def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, arm: Finish) -> None:
     """How near the finds of the other arms are, which the semantic arm did not name. A model that
     failed it, or was too slow, is not asked again."""
-    if arm.strategy.problem or arm.strategy.timed_out:
+    if arm.failed:
         return
     near = arm.found
     for find in near.finds:
@@ -237,60 +228,13 @@ def _meet_neighbours(store: Store, pool: Pool, plan: Plan) -> None:
                 pool.meet(passage)
 
 
-def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> None:
-    """Match the best word by word, near words for part: by themselves, and with what stood
-    before them."""
-    best = pool.ranked()[: plan.means.close]
-    alone = _soft(query, [_parts(candidate) for candidate in best], meaning)
-    placed = _soft(query, [_in_context(candidate) for candidate in best], meaning)
-    both = [one + other for one, other in zip(alone, placed, strict=True)]
-    highest = max(both, default=0.0) or 1.0
-    for candidate, value in zip(best, both, strict=True):
-        candidate.scores["soft"] = value / highest
+def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
+    """What comes with every recall by meaning: one more kind of evidence."""
+    means, most_s = plan.means, RERANK_S[plan.budget]
+    return rerank(CloseLook(meaning), query, pool, means.close, most_s, as_evidence)
 
 
-def _soft(query: Query, texts: list[list[str]], meaning: Meaning) -> list[float]:
-    """Each candidate by its best part. What is long matches much by chance."""
-    flat = [text for parts in texts for text in parts]
-    values = iter(meaning.soft(query.words, flat))
-    return [
-        max(next(values) * min(1.0, (_SHORT / max(len(text), 1)) ** 0.5) for text in parts)
-        for parts in texts
-    ]
-
-
-def _parts(candidate: Candidate) -> list[str]:
-    """A passage in pieces of a size."""
-    body = candidate.passage.body
-    return [body[n : n + _PART] for n in range(0, min(len(body), _PART * _PARTS), _PART)] or [""]
-
-
-def _in_context(candidate: Candidate) -> list[str]:
-    """The same, the first piece with what stood before it."""
-    first, *rest = _parts(candidate)
-    return [f"{candidate.passage.context[:_CONTEXT]} {first}", *rest]
-
-
-def _rerank(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
-    """Let the cross-encoder judge the best; past its deadline the order stands as it is."""
-    started = monotonic()
-    best = pool.ranked()[: plan.means.rerank]
-    texts = [_in_context(candidate)[0][:_RERANKED] for candidate in best]
-    try:
-        values = meaning.rerank(query.text, texts, started + RERANK_S[plan.budget])
-    except HoldfastError as error:
-        return Strategy("rerank", 0, 0, problem=error.message)
-    ms = round((monotonic() - started) * 1000, 2)
-    if values is None or len(values) < 2:
-        return Strategy("rerank", ms, 0, timed_out=values is None)
-    lowest, highest = min(values), max(values)
-    bare = [candidate.score / candidate.factor for candidate in best]
-    least, most = min(bare), max(bare)
-    for candidate, value, own in zip(best, values, bare, strict=True):
-        judged = (value - lowest) / ((highest - lowest) or 1.0)
-        before = (own - least) / ((most - least) or 1.0)
-        candidate.notes["rerank"] = round(judged, 4)
-        blended = (1 - _RERANK_SHARE) * before + _RERANK_SHARE * judged
-        # Whose words they are and when they were said, the cross-encoder cannot know.
-        candidate.score = (least + blended * (most - least)) * candidate.factor
-    return Strategy("rerank", ms, len(best))
+def _read_across(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
+    """What a cross-encoder adds, if the settings name one: it outweighs the rest."""
+    means, most_s = plan.means, RERANK_S[plan.budget]
+    return rerank(CrossReading(meaning), query, pool, means.rerank, most_s, blended)

@@ -21,7 +21,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.store.protocol import Reader, StoredVector, VectorSpan
+from holdfast.store.protocol import Reader
+from holdfast.store.vectors import StoredVector, VectorSpan
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
@@ -44,11 +45,13 @@ _ROUNDING_A_ROW = 1e-7
 
 
 class Scanned(NamedTuple):
-    """The best of a scan, numbers with scores, and the span of all scores."""
+    """The best of a scan, numbers with scores, the span of all scores, and how many vectors had
+    to be passed over because they are damaged."""
 
     best: list[tuple[int, float]]
     lowest: float
     highest: float
+    skipped: int = 0
 
 
 class _File(NamedTuple):
@@ -64,6 +67,12 @@ class _Held(NamedTuple):
 
     span: VectorSpan
     parts: list[_File]
+
+    @property
+    def skipped(self) -> int:
+        """How many the store has and we have not. What is gone from the store since the file was
+        written hides as many, until the file is written anew."""
+        return max(0, self.span.total - sum(len(part.numbers) for part in self.parts))
 
 
 def read_vector(data: bytes, dimension: int) -> Floats | None:
@@ -92,16 +101,16 @@ class Matrix:
     ) -> Scanned:
         """The vectors nearest to a query, by the product of every one of them with it; only those
         of some numbers, if `among` names them."""
-        parts = self._bring_up(reader)
-        products = [_products(part.vectors, query) for part in parts]
-        if not all(map(_believable, parts, products, [query] * len(parts))):
+        held = self._bring_up(reader)
+        products = [_products(part.vectors, query) for part in held.parts]
+        if not all(map(_believable, held.parts, products, [query] * len(products))):
             self._discard()
-            parts = self._bring_up(reader, anew=True)
-            products = [_products(part.vectors, query) for part in parts]
+            held = self._bring_up(reader, anew=True)
+            products = [_products(part.vectors, query) for part in held.parts]
         scores = np.concatenate(products)
         if not len(scores):
-            return Scanned([], 0.0, 0.0)
-        numbers = np.concatenate([part.numbers for part in parts])
+            return Scanned([], 0.0, 0.0, held.skipped)
+        numbers = np.concatenate([part.numbers for part in held.parts])
         lowest, highest = float(scores.min()), float(scores.max())
         if among is not None:
             wanted = np.isin(numbers, np.array(among, np.int64))
@@ -110,24 +119,38 @@ class Matrix:
         top = np.argpartition(-scores, reach - 1)[:reach] if reach else np.zeros(0, np.intp)
         top = top[np.argsort(-scores[top], kind="stable")]
         best = [(int(numbers[i]), float(scores[i])) for i in top]
-        return Scanned(best, lowest, highest)
+        return Scanned(best, lowest, highest, held.skipped)
 
-    def _bring_up(self, reader: Reader, anew: bool = False) -> list[_File]:
+    def skips(self, reader: Reader) -> bool:
+        """Whether a search passes over vectors because they are damaged."""
+        return self._bring_up(reader).skipped > 0
+
+    def damaged(self, reader: Reader) -> list[str]:
+        """The hashes of what has a vector that no search can use; every vector is read."""
+        found: dict[str, None] = {}
+        known = 0
+        while some := reader.vectors_after(self._bank, self._model, known, _BATCH):
+            known = some[-1].number
+            whole = set(self._stack(some).numbers.tolist())
+            found |= {vector.hash: None for vector in some if vector.number not in whole}
+        return list(found)
+
+    def _bring_up(self, reader: Reader, anew: bool = False) -> _Held:
         """Hold the file, as it is or made anew, and what came after it, as of now."""
         # Not the reader's generation: each question comes with a reader of its own. Numbers only
         # ever grow, so whatever is added or removed changes the span.
         span = reader.vector_span(self._bank, self._model)
         held = self._held
         if held is not None and span == held.span:
-            return held.parts
+            return held
         file = None if anew else self._read(reader)
         if anew or self._lags(reader, file):
             file = self._anew(reader)
         known = int(file.numbers[-1]) if file is not None and len(file.numbers) else 0
         tail = self._stack(reader.vectors_after(self._bank, self._model, known, TAIL * 2))
         parts = [tail] if file is None else [file, tail]
-        self._held = _Held(span, parts)
-        return parts
+        held = self._held = _Held(span, parts)
+        return held
 
     def refresh(self, reader: Reader) -> bool:
         """Write the file anew if too much is missing from it; says whether it did."""

@@ -19,10 +19,12 @@ LIMIT_S = 5.0
 
 
 class Found(NamedTuple):
-    """What an arm brings home; `lowest` is its score for what has nothing to do with it."""
+    """What an arm brings home; `lowest` is its score for what has nothing to do with it, and
+    `problem` says what it had to do without."""
 
     finds: Sequence[Find]
     lowest: float = 0.0
+    problem: str = ""
 
 
 class Arm(NamedTuple):
@@ -41,7 +43,7 @@ class Finish(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether it brought nothing home because it could not, or not in time."""
-        return self.strategy.timed_out or bool(self.strategy.problem)
+        return self.strategy.timed_out or bool(self.strategy.problem and not self.found.finds)
 
 
 _NOTHING = Found(())
@@ -116,7 +118,7 @@ def _run(arm: Arm, reader: Reader) -> Finish:
     except HoldfastError as error:
         return _failed(arm, started, error.message)
     ms = round((perf_counter() - started) * 1000, 2)
-    return Finish(Strategy(arm.name, ms, len(found.finds)), found)
+    return Finish(Strategy(arm.name, ms, len(found.finds), problem=found.problem), found)
 
 
 def _failed(arm: Arm, started: float, why: str) -> Finish:

@@ -24,6 +24,9 @@ SHOWN = 0.5
 _LOOKED_AT = 5
 MOST = 2000
 _READ = 8000
+# Words of a question that stand farther apart than this do not stand together.
+_WINDOW = 8
+_BESIDE = 3
 
 
 class Weights(NamedTuple):
@@ -75,8 +78,29 @@ def coverage(weight: Mapping[str, float], text: str) -> float:
     total = sum(weight.values())
     if not total:
         return 0.0
+    stems = {met for _, met in _met(weight, text)}
+    return sum(value for key, value in weight.items() if key in stems) / total
+
+
+def proximity(weight: Mapping[str, float], text: str) -> float:
+    """How close together a question's words stand in a text, from 0 to 1. Two different words
+    count as much as the lighter of them, the less the farther apart they are."""
+    total = sum(weight.values())
+    met = _met(weight, text)
+    pairs: dict[tuple[str, str], float] = {}
+    for n, (place, one) in enumerate(met):
+        for further, other in met[n + 1 : n + 1 + _BESIDE]:
+            apart = further - place
+            if one != other and apart <= _WINDOW:
+                pair = (min(one, other), max(one, other))
+                pairs[pair] = max(min(weight[one], weight[other]) / apart, pairs.get(pair, 0.0))
+    return min(1.0, sum(pairs.values()) / total) if total else 0.0
+
+
+def _met(weight: Mapping[str, float], text: str) -> list[tuple[int, str]]:
+    """The question's stems in a text, in order, each with its place."""
     # A stem keeps the first letters of its word: only words that begin alike need stemming.
     starts = {key[:2] for key in weight}
-    found = {word for word in words(text[:_READ]) if word[:2] in starts or word in IRREGULAR}
-    stems = {stem(word) for word in found}
-    return sum(value for key, value in weight.items() if key in stems) / total
+    found = enumerate(words(text[:_READ]))
+    stems = [(n, stem(w)) for n, w in found if w[:2] in starts or w in IRREGULAR]
+    return [(place, met) for place, met in stems if met in weight]

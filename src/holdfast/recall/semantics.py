@@ -94,10 +94,12 @@ class Semantics:
         vector = self._vector(embedder, query)
         finds: list[Find] = []
         lowest = 0.0
+        skipped = 0
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
         for one in banks:
             matrix = self._matrix(embedder, one)
             scanned = matrix.scan(reader, vector, limit)
+            skipped += scanned.skipped
             found = _passages(reader, one, embedder.name, scanned, layers)
             if layers and len(scanned.best) == limit and len(found) < limit // 2:
                 # Others crowd out what is wanted: a bank has many turns and few commits.
@@ -109,7 +111,7 @@ class Semantics:
                 lowest = min(lowest, scanned.lowest) if finds else scanned.lowest
             finds += found
         finds = _best_part(finds)[:limit]
-        return Found(finds, lowest)
+        return Found(finds, lowest, _passed_over(skipped))
 
     def similarities(
         self, reader: Reader, query: str, passages: Sequence[Passage]
@@ -165,6 +167,12 @@ class Semantics:
         if bank not in self._matrices:
             self._matrices[bank] = Matrix(self._folder, bank, embedder.name, embedder.dimension)
         return self._matrices[bank]
+
+
+def _passed_over(skipped: int) -> str:
+    if not skipped:
+        return ""
+    return f"damaged vectors were passed over: {skipped}; the next embedding makes them anew"
 
 
 def _passages(

@@ -30,6 +30,7 @@ from holdfast.store.curated import (
 )
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
+from holdfast.store.vectors import VectorQuestions, VectorWays
 
 Record = Turn | Exchange | Digest | Session | Commit | Memory
 
@@ -65,25 +66,7 @@ class Stale(NamedTuple):
 Derived = Exchange | Digest | Passage | Hidden | Superseded
 
 
-class StoredVector(NamedTuple):
-    """One vector: its number, which only ever grows, the hash of what it embeds, which part of
-    a long text that is, and its 32-bit floats."""
-
-    number: int
-    hash: str
-    part: int
-    data: bytes
-
-
-class VectorSpan(NamedTuple):
-    """How many vectors of a model a bank has, and the lowest and highest of their numbers."""
-
-    total: int
-    lowest: int
-    highest: int
-
-
-class Reader(CuratedQuestions, Protocol):
+class Reader(CuratedQuestions, VectorQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -194,42 +177,6 @@ class Reader(CuratedQuestions, Protocol):
         """The passages of the turns at some places of a session."""
         ...
 
-    def vector_span(self, bank: str, model: str) -> VectorSpan:
-        """What there is of a model's vectors."""
-        ...
-
-    def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
-        """The vectors with a number above the given one, in order."""
-        ...
-
-    def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
-        """The vectors of what has one of these hashes."""
-        ...
-
-    def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
-        """The numbers of the vectors that stand for passages of these kinds, in order."""
-        ...
-
-    def passages_of(
-        self, bank: str, model: str, numbers: Sequence[int]
-    ) -> list[tuple[int, Passage]]:
-        """The passages that the vectors of these numbers stand for, each with its number."""
-        ...
-
-    def unembedded(
-        self, model: str, kinds: Sequence[str] = (), limit: int = 100, bank: str | None = None
-    ) -> list[Passage]:
-        """Passages that wait for a vector of the model."""
-        ...
-
-    def count_unembedded(self, model: str, kinds: Sequence[str] = ()) -> int:
-        """How many passages wait for a vector of the model."""
-        ...
-
-    def vector_models(self) -> list[tuple[str, int]]:
-        """The models that there are vectors of, and how many of each."""
-        ...
-
     def generation(self) -> str:
         """A word that changes with every write, whoever writes."""
         ...
@@ -282,7 +229,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
+class Writer(Reader, Summaries, Progress, CuratedWays, VectorWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -365,15 +312,6 @@ class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
 
     def drop_derived(self) -> None:
         """Forget everything derived; every session becomes stale."""
-        ...
-
-    def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
-        """Store vectors by hash and part; what is there already stays."""
-        ...
-
-    def prune_vectors(self, keep: str) -> int:
-        """Remove vectors of other models than `keep`, and of what nobody says any more;
-        returns how many."""
         ...
 
 

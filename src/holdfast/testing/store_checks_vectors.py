@@ -12,7 +12,8 @@ from holdfast.errors import HoldfastError
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol import Store, VectorSpan
+from holdfast.store.protocol import Store
+from holdfast.store.vectors import VectorSpan
 from holdfast.testing.store_samples import (
     BANK,
     NOON,
@@ -126,6 +127,18 @@ def check_numbers_of_vectors_only_ever_grow(make_store: MakeStore) -> None:
         with closing(make_store()) as again:
             numbers = _numbers(again)
         assert len(numbers) == 2 and min(numbers) > highest, f"{numbers} follow {highest}"
+
+
+def check_dropped_vectors_are_made_again(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _derive(store, _said("p1", "a"), _said("p2", "b"))
+        with store.transaction():
+            store.put_vectors(BANK, MODEL, [("a", 0, b"1234"), ("a", 1, b"12"), ("b", 0, b"1234")])
+        expect(store.vector_sizes(MODEL), [(2, 1), (4, 2)], "vector_sizes")
+        with store.transaction():
+            store.drop_vectors(BANK, MODEL, ["a", "unknown"])
+        expect(store.vector_sizes(MODEL), [(4, 1)], "vector_sizes")
+        expect(_waiting(store), {"p1"}, "unembedded")
 
 
 def check_vectors_of_two_models_are_apart(make_store: MakeStore) -> None:

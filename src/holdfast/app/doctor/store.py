@@ -9,10 +9,13 @@ from pathlib import Path
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.inference import packaged
 from holdfast.recall.matrix import is_whole
+from holdfast.settings import NO_MODEL
 
 _BACKUP = (
     "Move it aside and put back the newest file of the backups folder; then run holdfast ingest."
 )
+
+_MENDING_S = 60.0
 
 
 def check_store(patient: Patient) -> list[Check]:
@@ -55,7 +58,7 @@ def _vectors(patient: Patient) -> Check:
     folder = patient.settings.home / "vectors"
     broken = [path for path in sorted(folder.glob("*.vectors")) if not is_whole(path)]
     if not broken:
-        return fine("vectors", "The files for search by meaning are whole.")
+        return _half_written(patient)
 
     def remove() -> str:
         for path in broken:
@@ -65,6 +68,24 @@ def _vectors(patient: Patient) -> Check:
     names = ", ".join(path.name for path in broken)
     sentence = f"Damaged or of another version: {names}."
     return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
+
+
+def _half_written(patient: Patient) -> Check:
+    """Vectors in the memory itself that are not as long as the others of their model."""
+    assert patient.memory is not None
+    memory = patient.memory
+    sizes = [memory.reader.vector_sizes(model) for model, _ in memory.reader.vector_models()]
+    counts = [[count for _, count in of_model] for of_model in sizes]
+    odd = sum(sum(of_model) - max(of_model) for of_model in counts)
+    if not odd or patient.settings.embed_model == NO_MODEL:
+        return fine("vectors", "What search by meaning needs is whole.")
+
+    def embed() -> str:
+        left = memory.embed(turns_for=_MENDING_S)
+        return f"Embedded again; {left:,} passages still wait." if left else "Embedded again."
+
+    sentence = f"{odd:,} of the vectors are not whole; search by meaning passes over them."
+    return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", embed)
 
 
 def check_models(patient: Patient) -> list[Check]:

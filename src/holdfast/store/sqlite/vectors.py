@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.model.query import Passage
-from holdfast.store.protocol import StoredVector, VectorSpan
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.vectors import StoredVector, VectorSpan
 
 _VARIABLES = 500
 
@@ -108,6 +108,14 @@ class VectorQuestions(Asking):
         found = self._all("SELECT model, count(*) FROM vector GROUP BY model ORDER BY model")
         return [(model, count) for model, count in found]
 
+    def vector_sizes(self, model: str) -> list[tuple[int, int]]:
+        found = self._all(
+            "SELECT length(data), count(*) FROM vector WHERE model = ? "
+            "GROUP BY length(data) ORDER BY length(data)",
+            model,
+        )
+        return [(size, count) for size, count in found]
+
 
 def _waits(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The condition that a passage is to be embedded and has not been."""
@@ -135,3 +143,9 @@ class VectorWays(Asking):
             "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
         ).rowcount
         return other + orphans
+
+    def drop_vectors(self, bank: str, model: str, hashes: Sequence[str]) -> None:
+        self._run_many(
+            "DELETE FROM vector WHERE bank = ? AND model = ? AND hash = ?",
+            [(bank, model, hash) for hash in hashes],
+        )

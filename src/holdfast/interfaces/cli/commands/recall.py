@@ -122,9 +122,10 @@ def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: b
 
 
 def _arm(arm: Strategy) -> str:
-    if arm.problem or arm.timed_out:
+    if arm.timed_out or (arm.problem and not arm.found):
         return f"{arm.name} {'was too slow' if arm.timed_out else f'failed: {arm.problem}'}"
-    return f"{arm.name} found {arm.found} in {arm.ms:.0f} ms"
+    aside = f" ({arm.problem})" if arm.problem else ""
+    return f"{arm.name} found {arm.found} in {arm.ms:.0f} ms{aside}"
 
 
 def _lead(hit: Hit, below: Hit) -> str:

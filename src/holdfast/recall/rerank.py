@@ -1,0 +1,148 @@
+"""A closer look at the best candidates, which the arms have no time for.
+
+A `Reranker` says of each how well it answers; it neither finds nor removes anything. There are
+two: `CloseLook`, which needs no model trained for it and always looks, and `CrossReading`, where
+the settings name a cross-encoder. What they say takes effect in two ways: as one more kind of
+evidence, or blended with the order so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Protocol
+
+from holdfast.errors import HoldfastError
+from holdfast.model.query import Strategy
+from holdfast.recall.candidates import Candidate, Pool
+from holdfast.recall.meaning import Meaning
+from holdfast.recall.question import Query
+from holdfast.recall.relevance import proximity
+
+# What the cross-encoder says against what all else says.
+SHARE = 0.7
+_PART = 1200
+_PARTS = 4
+_CONTEXT = 300
+_SHORT = 400
+# What words that stand together count beside words matched one by one, which count 1.
+_TOGETHER = 2 / 3
+# The cross-encoder takes as long as its texts are long: the start of one is judged.
+_READ = 800
+
+Effect = Callable[[Sequence[Candidate], Sequence[float]], None]
+
+
+class Reranker(Protocol):
+    """Judges the best candidates one by one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called among the strategies of a recall."""
+        ...
+
+    def judge(
+        self, query: Query, best: Sequence[Candidate], deadline: float
+    ) -> Sequence[float] | None:
+        """One number a candidate, higher is better, comparable within this call only; None when
+        `deadline`, a value of `time.monotonic()`, passed before all were judged."""
+        ...
+
+
+class CloseLook:
+    """Without a trained reranker: every word of the question is matched with the nearest of the
+    text, rare words heavier, by itself and with what stood before it. What is long matches much
+    by chance, so length is discounted. And words that stand together in the text count again."""
+
+    name = "close_look"
+
+    def __init__(self, meaning: Meaning) -> None:
+        self._meaning = meaning
+
+    def judge(
+        self, query: Query, best: Sequence[Candidate], deadline: float
+    ) -> Sequence[float] | None:
+        """It takes some milliseconds and knows no deadline."""
+        alone = self._soft(query, [_parts(candidate) for candidate in best])
+        placed = self._soft(query, [_in_context(candidate) for candidate in best])
+        matched = [one + other for one, other in zip(alone, placed, strict=True)]
+        highest = max(matched, default=0.0) or 1.0
+        close = [proximity(query.weight, candidate.passage.body) for candidate in best]
+        both = zip(matched, close, strict=True)
+        return [value / highest + _TOGETHER * near for value, near in both]
+
+    def _soft(self, query: Query, texts: list[list[str]]) -> list[float]:
+        """Each candidate by its best part."""
+        flat = [text for parts in texts for text in parts]
+        values = iter(self._meaning.soft(query.words, flat))
+        return [
+            max(next(values) * min(1.0, (_SHORT / max(len(text), 1)) ** 0.5) for text in parts)
+            for parts in texts
+        ]
+
+
+class CrossReading:
+    """With a cross-encoder, which reads question and text together."""
+
+    name = "rerank"
+
+    def __init__(self, meaning: Meaning) -> None:
+        self._meaning = meaning
+
+    def judge(
+        self, query: Query, best: Sequence[Candidate], deadline: float
+    ) -> Sequence[float] | None:
+        """By the start of each, after what stood before it."""
+        texts = [_in_context(candidate)[0][:_READ] for candidate in best]
+        return self._meaning.rerank(query.text, texts, deadline)
+
+
+def rerank(
+    reranker: Reranker, query: Query, pool: Pool, depth: int, seconds: float, effect: Effect
+) -> Strategy:
+    """Let the best be judged; past the deadline, or if it fails, the order stands as it is."""
+    started = monotonic()
+    best = pool.ranked()[:depth]
+    try:
+        values = reranker.judge(query, best, started + seconds)
+    except HoldfastError as error:
+        return Strategy(reranker.name, 0, 0, problem=error.message)
+    ms = round((monotonic() - started) * 1000, 2)
+    if values is None:
+        return Strategy(reranker.name, ms, 0, timed_out=True)
+    effect(best, values)
+    return Strategy(reranker.name, ms, len(best))
+
+
+def as_evidence(best: Sequence[Candidate], values: Sequence[float]) -> None:
+    """Note the values as one more arm's scores, for the fusion to weigh."""
+    for candidate, value in zip(best, values, strict=True):
+        candidate.scores["soft"] = value
+
+
+def blended(best: Sequence[Candidate], values: Sequence[float]) -> None:
+    """Mix the values with the order so far, within the span of its scores."""
+    if len(best) < 2:
+        return
+    lowest, highest = min(values), max(values)
+    bare = [candidate.score / candidate.factor for candidate in best]
+    least, most = min(bare), max(bare)
+    for candidate, value, own in zip(best, values, bare, strict=True):
+        judged = (value - lowest) / ((highest - lowest) or 1.0)
+        before = (own - least) / ((most - least) or 1.0)
+        candidate.notes["rerank"] = round(judged, 4)
+        mixed = (1 - SHARE) * before + SHARE * judged
+        # Whose words they are and when they were said, no reranker can know.
+        candidate.score = (least + mixed * (most - least)) * candidate.factor
+
+
+def _parts(candidate: Candidate) -> list[str]:
+    """A passage in pieces of a size."""
+    body = candidate.passage.body
+    return [body[n : n + _PART] for n in range(0, min(len(body), _PART * _PARTS), _PART)] or [""]
+
+
+def _in_context(candidate: Candidate) -> list[str]:
+    """The same, the first piece with what stood before it."""
+    first, *rest = _parts(candidate)
+    return [f"{candidate.passage.context[:_CONTEXT]} {first}", *rest]

@@ -1,0 +1,195 @@
+"""The second look at the best: what each reranker prefers, and how its word takes effect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.errors import ModelError
+from holdfast.inference import packaged
+from holdfast.inference.static import TokenVectors
+from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.language import stem
+from holdfast.model.query import Passage
+from holdfast.recall.candidates import Candidate, Pool
+from holdfast.recall.question import Query
+from holdfast.recall.rerank import (
+    CloseLook,
+    CrossReading,
+    Reranker,
+    as_evidence,
+    blended,
+    rerank,
+)
+from holdfast.recall.semantics import Parts, Semantics
+from holdfast.recall.terms import read_terms
+
+FILLER = "We talked about the weather and about nothing in particular for a long while. " * 12
+
+
+def asked(text: str) -> Query:
+    terms = read_terms(text)
+    spelled = dict.fromkeys(terms.words, 1.0)
+    return Query(text, terms, {stem(word): 1.0 for word in spelled}, spelled, None, False)
+
+
+def candidate(id: str, body: str, score: float = 0.0, context: str = "") -> Candidate:
+    passage = Passage("b", "turn", id, "s", "2026", body, context)
+    return Candidate(passage, score=score)
+
+
+def pool_of(*candidates: Candidate) -> Pool:
+    pool = Pool()
+    for one in candidates:
+        pool.meet(one.passage).score = one.score
+    return pool
+
+
+def order(pool: Pool) -> list[str]:
+    return [one.passage.id for one in pool.ranked()]
+
+
+class Told:
+    """A cross-encoder and a reranker that say what they were told to say."""
+
+    name = "told"
+
+    def __init__(self, values: Sequence[float] | None = None) -> None:
+        self._values = values
+        self.read: list[str] = []
+
+    def score(
+        self, query: str, texts: Sequence[str], deadline: float | None = None
+    ) -> list[float] | None:
+        self.read += texts
+        return None if self._values is None else list(self._values)
+
+    def judge(
+        self, query: Query, best: Sequence[Candidate], deadline: float
+    ) -> Sequence[float] | None:
+        return self.score(query.text, [one.passage.body for one in best], deadline)
+
+
+class Failing(Told):
+    """A reranker whose model is broken."""
+
+    def judge(
+        self, query: Query, best: Sequence[Candidate], deadline: float
+    ) -> Sequence[float] | None:
+        raise ModelError("The model broke.", "Choose another.")
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Semantics:
+    tokenizer = open_tokenizer(packaged.TOKENIZER)
+    parts = Parts(None, tokenizer, TokenVectors(packaged.EMBEDDER), None)
+    return Semantics(Path("/nonexistent"), parts)
+
+
+def judged(reranker: Reranker, question: str, *candidates: Candidate) -> Sequence[float]:
+    values = reranker.judge(asked(question), candidates, float("inf"))
+    assert values is not None and len(values) == len(candidates)
+    return values
+
+
+def test_the_close_look_prefers_what_holds_the_words_or_near_ones(shipped: Semantics) -> None:
+    exact, near, far = judged(
+        CloseLook(shipped),
+        "which colour for the boat",
+        candidate("a", "The boat gets the colour green."),
+        candidate("b", "The ship will be painted in green."),
+        candidate("c", "Lunch is at noon."),
+    )
+    assert exact > near > far
+
+
+def test_the_close_look_discounts_length_and_counts_what_stood_before(shipped: Semantics) -> None:
+    long, short, bare, placed = judged(
+        CloseLook(shipped),
+        "which colour for the boat",
+        candidate("a", f"{FILLER} The boat: colour green."),
+        candidate("b", "The boat: colour green."),
+        candidate("c", "The boat: green."),
+        candidate("d", "The boat: green.", context="Which colour do you want?"),
+    )
+    assert short > long and short > placed > bare
+
+
+def test_the_close_look_prefers_words_that_stand_together(shipped: Semantics) -> None:
+    together, scattered = judged(
+        CloseLook(shipped),
+        "the harbour master",
+        candidate("a", "We asked the harbour master, and the rest of the town was told."),
+        candidate(
+            "b", "The master of the house was told, and the rest of us asked in the harbour."
+        ),
+    )
+    assert together > scattered
+
+
+def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path) -> None:
+    model = Told([1.0, 2.0])
+    meaning = Semantics(tmp_path, Parts(None, None, None, model))
+    both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER)
+    assert judged(CrossReading(meaning), "colour", *both) == [1.0, 2.0]
+    assert model.read[0] == "Which colour? Green." and len(model.read[1]) == 800
+
+
+def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:
+    pool = pool_of(
+        *(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2), ("d", 1)))
+    )
+    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 2, 1.0, blended)
+    assert (strategy.name, strategy.found, strategy.problem) == ("told", 2, "")
+    assert order(pool) == ["b", "a", "c", "d"]
+    assert [one.score for one in pool.ranked()[2:]] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("reranker", "timed_out", "problem"),
+    [(Told(None), True, ""), (Failing(), False, "The model broke.")],
+)
+def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_named(
+    reranker: Reranker, timed_out: bool, problem: str
+) -> None:
+    pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
+    strategy = rerank(reranker, asked("x"), pool, 2, 1.0, blended)
+    assert (strategy.timed_out, strategy.problem, strategy.found) == (timed_out, problem, 0)
+    assert [one.score for one in pool.ranked()] == [2, 1]
+
+
+def test_as_evidence_values_wait_for_the_fusion() -> None:
+    pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
+    rerank(Told([0.25, 1.0]), asked("x"), pool, 2, 1.0, as_evidence)
+    assert [(one.score, one.scores["soft"]) for one in pool.ranked()] == [(2, 0.25), (1, 1.0)]
+
+
+def test_for_the_close_look_the_best_match_is_the_measure(shipped: Semantics) -> None:
+    some = [candidate("a", "Lunch is at noon."), candidate("b", "A boat, one boat.")]
+    assert max(judged(CloseLook(shipped), "which boat", *some)) == pytest.approx(1.0)
+    assert judged(CloseLook(shipped), "", *some) == [0.0, 0.0]
+
+
+@given(st.lists(st.tuples(st.floats(0, 2), st.floats(-9, 9)), min_size=1, max_size=8))
+def test_a_blend_keeps_within_the_span_and_follows_where_both_agree(
+    told: list[tuple[float, float]],
+) -> None:
+    some = [candidate(str(n), "x", score) for n, (score, _) in enumerate(told)]
+    blended(some, [value for _, value in told])
+    before = [score for score, _ in told]
+    assert all(min(before) - 1e-9 <= one.score <= max(before) + 1e-9 for one in some)
+    for one, (score, value) in zip(some, told, strict=True):
+        for other, (less, lower) in zip(some, told, strict=True):
+            if score >= less and value >= lower:
+                assert one.score >= other.score - 1e-9
+
+
+def test_who_speaks_still_counts_after_a_blend() -> None:
+    some = [candidate("a", "x", 1.0), candidate("b", "x", 0.5), candidate("c", "x", 0.1)]
+    some[1].factor = 0.5
+    blended(some, [3.0, 3.0, 0.0])
+    assert some[1].score == pytest.approx(0.5 * some[0].score)
