@@ -2,7 +2,8 @@
 
 The work list is the store's: a session is stale until its derived rows are written, in one
 transaction. Killed at any point, the work is simply still there. A session is read as a stream
-and only from the exchange that changed, so neither its length nor its age costs memory.
+and only from the exchange that changed, so neither its length nor its age costs memory. It is
+always of one version of the rules: what older ones made is made again as a whole.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from holdfast.refine.passages import TurnPassages
 from holdfast.store.curated import Hidden
 from holdfast.store.protocol import Derived, Reader, Stale, Writer
 
+# The version of all that turns come to without a model: exchanges, digests, passages. A change
+# that gives other rows for the same turns is a new one, and `holdfast refine --stale` applies it.
+RULES = 1
+
 
 def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
     """Bring every stale session up to date; returns how many there were."""
@@ -29,14 +34,31 @@ def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int
     return done
 
 
+def derive_outdated(
+    writer: Writer, tick: Callable[[int, int], None] = lambda done, total: None
+) -> int:
+    """Make again what older rules made; returns how many sessions it was. `tick` is told how many
+    are done, and how many there are."""
+    done, total = 0, writer.count_outdated(RULES)
+    while outdated := writer.outdated(RULES, limit=50):
+        for bank, session in outdated:
+            derive_session(writer, Stale(bank, session, 0))
+            done += 1
+            tick(done, max(done, total))
+    return done
+
+
 def derive_session(writer: Writer, stale: Stale) -> None:
     """Replace what is derived from the changed part of one session."""
     bank, session, _ = stale
     with writer.transaction():
+        if writer.rules_of(bank, session) != RULES:
+            stale = stale._replace(first=0)
         kept = _unchanged(writer, stale)
         first = kept[-1].last_seq + 1 if kept else 0
         known = writer.session(bank, session)
         writer.put_derived(bank, session, _derive(writer, stale, known, kept, first), first)
+        writer.note_rules(bank, session, RULES)
 
 
 def _unchanged(writer: Writer, stale: Stale) -> list[Exchange]:

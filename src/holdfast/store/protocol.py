@@ -30,6 +30,7 @@ from holdfast.store.curated import (
 )
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
+from holdfast.store.versions import Versions
 
 Record = Turn | Exchange | Digest | Session | Commit | Memory
 
@@ -282,7 +283,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
+class Writer(Reader, Summaries, Progress, Versions, CuratedWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:
