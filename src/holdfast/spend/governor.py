@@ -55,6 +55,12 @@ def estimate(text: str) -> int:
     return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
 
 
+def most_of(question: Question) -> Usage:
+    """The most that a call may take."""
+    asked = estimate(question.system + question.text + str(question.schema))
+    return Usage(asked + _FRAME_TOKENS, question.tokens)
+
+
 class Governor:
     """Asks one model service for what the caps allow."""
 
@@ -114,10 +120,7 @@ class Governor:
     def _reserve(self, purpose: Purpose, question: Question, attempt: int) -> Call:
         now = self._now()
         chat = self._chat
-        most = Usage(
-            estimate(question.system + question.text + str(question.schema)) + _FRAME_TOKENS,
-            question.tokens,
-        )
+        most = most_of(question)
         price = price_of(chat.model, self._prices)
         call = Call(
             purpose.bank,

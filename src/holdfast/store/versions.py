@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from holdfast.store.progress import Progress
+
 
 class Outdated(NamedTuple):
     """A session of which something was made by an older version."""
@@ -40,3 +42,7 @@ class Versions(Protocol):
         that it has not been asked for anew; the latest first. What a person said anew is not
         among them."""
         ...
+
+
+class Standing(Versions, Progress, Protocol):
+    """How up to date everything derived is, of sessions and above them."""
