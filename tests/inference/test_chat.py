@@ -6,21 +6,31 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from tests.claude_code.api import Api, Refuse, Say, Step, Use
 from tests.claude_code.lab import find_claude
 
-from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError, SettingsError
+from holdfast.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRefusedError,
+    ModelTooLongError,
+    SettingsError,
+)
 from holdfast.inference.agent_chat import AgentChat
 from holdfast.inference.chat import Chat, Question
 from holdfast.inference.choose_chat import choose_chat, detect
@@ -159,6 +169,46 @@ def test_a_busy_service_says_when_to_come_back(service: Service, status: int) ->
     assert len(service.asked) == 2
 
 
+@pytest.mark.parametrize(
+    ("after", "least", "most"),
+    [
+        ("7200", 7200, 7200),
+        ("0.5", 0.5, 0.5),
+        (formatdate(time.time() + 7200, usegmt=True), 7100, 7201),
+        (formatdate(time.time() - 7200, usegmt=True), 0, 0),
+        ("soon", None, None),
+        ("-5", None, None),
+    ],
+)
+def test_a_service_may_name_seconds_or_a_moment(
+    service: Service, after: str, least: float | None, most: float | None
+) -> None:
+    service.answer = lambda body: (429, {"retry-after": after}, {})
+    with pytest.raises(ModelBusyError) as error:
+        service.completions().ask(QUESTION)
+    wait = error.value.retry_after_s
+    assert wait is None if least is None or most is None else least <= (wait or 0) <= most
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "This model's maximum context length is 4096 tokens. Please reduce the length."),
+        (400, "Requested tokens (9001) exceed context window of 4096"),
+        (500, "the request exceeds the available context size"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    ],
+)
+def test_a_question_that_does_not_fit_is_told_apart(
+    service: Service, status: int, words: str
+) -> None:
+    service.answer = lambda body: (status, {}, {"error": {"message": words}})
+    for chat in chats(service):
+        with pytest.raises(ModelTooLongError, match=r"context|too long") as error:
+            chat.ask(QUESTION)
+        assert "models.input_tokens" in error.value.remedy
+
+
 def test_spent_credit_is_a_matter_of_time_and_not_of_the_question(service: Service) -> None:
     told = {"error": {"type": "invalid_request_error", "message": "Your credit balance is low"}}
     service.answer = lambda body: (400, {}, told)
@@ -284,10 +334,24 @@ def test_no_service_is_chosen_unless_the_settings_ask_for_one() -> None:
     assert choose_chat(Models(anthropic_key="k", openai_key="k"), "summaries") is None
 
 
-def test_services_are_found_in_their_order() -> None:
+def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = Models(use="auto", anthropic_key="a", openai_key="o")
-    assert detect(keys) in ("claude", "anthropic")
     assert detect(replace(keys, use="openai")) == "openai"
+    sdk, http = ModuleType("claude_agent_sdk"), ModuleType("httpx2")
+    for module in (sdk, http):
+        module.__spec__ = ModuleSpec(module.__name__, None)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert detect(keys) == detect(Models(use="auto")) == "claude"
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
+    assert detect(keys) == "anthropic"
+    assert detect(replace(keys, endpoint="http://localhost:11434/v1")) == "openai"
+    assert detect(replace(keys, anthropic_key="")) == "openai"
+    assert detect(Models(use="auto")) == "none"
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    assert detect(keys) == "none"
+    for use in ("claude", "anthropic", "openai"):
+        with pytest.raises(SettingsError, match="not installed"):
+            choose_chat(replace(keys, use=use), "summaries")
 
 
 def test_each_operation_may_have_its_model() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
-from holdfast.errors import ModelAnswerError, ModelError, SpendError
+from holdfast.errors import ModelAnswerError, ModelError, ModelTooLongError, SpendError
 from holdfast.inference.chat import Question
 from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
@@ -34,6 +34,8 @@ from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Store
 
 SUMMARIES, DIGESTS = "summaries", "digests"
+# A model that cannot take in so much is of no use here.
+_LEAST_TOKENS = 500
 _UNBORNE = "nothing in the answer was borne out by the turns"
 _LEFT_OUT = "the model left it out"
 _TOO_SHORT = "too short to be worth a call"
@@ -96,7 +98,7 @@ class Summariser:
             if session is None:
                 continue
             try:
-                self._sum_up(session, tick)
+                self._sum_up_fitting(session, tick)
             except SpendError as error:
                 self._stop(error)
                 if not error.session:
@@ -109,6 +111,18 @@ class Summariser:
 
     def _stop(self, error: ModelError) -> None:
         self._done = self._done._replace(stopped=error.message)
+
+    def _sum_up_fitting(self, session: Session, tick: Callable[[], None]) -> None:
+        """Sum up in ever smaller parts, until they fit into what the model can take in; it stays
+        at that, for the sessions that follow."""
+        while True:
+            try:
+                return self._sum_up(session, tick)
+            except ModelTooLongError:
+                half = self._limits.input_tokens // 2
+                if half < _LEAST_TOKENS:
+                    raise
+                self._limits = self._limits._replace(input_tokens=half)
 
     def _sum_up(self, session: Session, tick: Callable[[], None]) -> None:
         over, tokens = self._is_over(session), self._limits.input_tokens
@@ -151,8 +165,8 @@ class Summariser:
         and each kept, so that it is paid for once."""
         notes = ""
         drafts: dict[int, ExchangeDraft] | str = {}
-        for number, part in enumerate(one.parts):
-            hash = content_id("part", one.hash, str(number))
+        for part in one.parts:
+            hash = content_id("part", one.hash, part)
             known = self._store.summary(session.bank, hash)
             if known is not None and known.version == prompts.VERSION:
                 notes = known.content

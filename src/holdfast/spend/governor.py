@@ -20,6 +20,7 @@ from holdfast.errors import (
     ModelBusyError,
     ModelError,
     ModelRefusedError,
+    ModelTooLongError,
     SpendError,
 )
 from holdfast.inference.chat import Chat, Question, Reply, Usage
@@ -97,7 +98,7 @@ class Governor:
                     raise
                 told = f"Your last answer could not be used: {error.message} Answer again."
                 asked = question._replace(text=f"{question.text}\n\n{told}")
-            except (ModelBusyError, ModelRefusedError, SpendError):
+            except (ModelBusyError, ModelRefusedError, ModelTooLongError, SpendError):
                 raise
             except ModelError as error:
                 if attempt == TRIES:
@@ -203,7 +204,7 @@ class Governor:
         outcome = CallOutcome.FAILED
         if isinstance(error, ModelBusyError):
             outcome = CallOutcome.BUSY
-        elif isinstance(error, ModelRefusedError):
+        elif isinstance(error, ModelRefusedError | ModelTooLongError):
             outcome = CallOutcome.REFUSED
         failed = replace(
             call,
