@@ -60,7 +60,11 @@ def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_pat
         spoil(tmp_path)
         count = memory.store.count_outdated(RULES)
         heard: list[tuple[int, int]] = []
-        assert derive_outdated(memory.store, lambda *told: heard.append(told)) == count > 5
+        assert (
+            derive_outdated(memory.store, lambda done, total: heard.append((done, total)))
+            == count
+            > 5
+        )
         assert heard[-1] == (count, count) and memory.store.count_outdated(RULES) == 0
         assert dump(tmp_path / "home" / "memory.db") == wanted
         assert derive_outdated(memory.store) == 0
