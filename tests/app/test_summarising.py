@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.app.services import TITLE, Json, Service, User, asking, completion, serving
+from tests.app.services import EXCHANGE, TITLE, Json, Service, User, asking, completion, serving
+from tests.claude_code.api import Api, Say, Use
+from tests.claude_code.lab import find_claude
 
 from holdfast.app.opting import choose_service
 from holdfast.errors import SettingsError
 from holdfast.settings import load_settings
+from holdfast.testing.transcripts import bug_hunt
 
 
 @pytest.fixture
@@ -88,6 +91,36 @@ def test_a_worker_killed_between_call_and_store_pays_only_that_call_again(
     user.run("worker")
     assert len(service.asked) == 3 and user.status()["waiting"] == 0
     assert TITLE in user.run("recall", TITLE, "--bank", "all")
+
+
+def test_the_subscription_sums_up_a_session_through_the_real_program(tmp_path: Path) -> None:
+    if find_claude() is None:
+        pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")
+    digest = {"request": TITLE, "investigated": [], "learned": [TITLE], "completed": [],
+              "next_steps": []}  # fmt: skip
+    plays = {
+        "answer": ([Use("StructuredOutput", {"exchanges": [EXCHANGE]})], [Say("Done.")]),
+        "digest": ([Use("StructuredOutput", digest)], [Say("Done.")]),
+    }
+    script = bug_hunt()
+    script.assistant("The retry wrapper is tested. PLAY:digest")
+    script.tool("Bash", "ok", command="echo PLAY:answer")
+    user = User(tmp_path, '[models]\nuse = "claude"\ndays = 0\n', script)
+    api = Api(plays, str(tmp_path))
+    user.env |= {
+        "HOME": str(tmp_path),
+        "ANTHROPIC_BASE_URL": api.url,
+        "ANTHROPIC_API_KEY": "none",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    told = user.run("worker")
+    api.close()
+    assert "summarise: 1 exchanges, 1 sessions" in told, told
+    assert TITLE in user.run("recall", TITLE, "--bank", "all")
+    cost = user.status()
+    assert cost["model"] == "claude" and cost["today"]["calls"] == 2 and cost["tokens"] > 100
+    assert all("StructuredOutput" in api.sent(number) for number in range(len(api.requests)))
 
 
 def test_a_missing_package_or_key_is_told_as_a_failed_step(tmp_path: Path) -> None:
