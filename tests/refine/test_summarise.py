@@ -11,12 +11,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
-from holdfast.errors import (
-    ModelBusyError,
-    ModelError,
-    ModelRefusedError,
-    ModelTooLongError,
-)
+from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
 from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
 from holdfast.refine import prompts
@@ -363,43 +358,6 @@ def test_a_service_that_fails_costs_no_memory_and_leaves_the_rules(
     assert (home.exchanges(), home.digest()) == before
     assert done == Done(stopped=error.message)
     assert home.summarise(ScriptedChat(good)).stopped.startswith("scripted/played rests until")
-
-
-def test_a_model_that_takes_in_little_is_asked_in_smaller_parts(tmp_path: Path) -> None:
-    script = bug_hunt()
-    for number in range(40):
-        script.assistant(f"Step {number}: " + "the retry wrapper and the importer again. " * 20)
-    home = Home(tmp_path, script)
-
-    def small(question: Question) -> str:
-        if len(question.system + question.text) > 9000:
-            raise ModelTooLongError("It said 400: maximum context length.")
-        return good(question)
-
-    chat = ScriptedChat(small)
-    assert home.summarise(chat) == Done(1, 1)
-    assert home.memory.accounts.pauses() == [] and len(chat.asked) > 3
-    home.memory.close()
-
-
-def test_a_model_that_takes_in_nothing_is_told(home: Home) -> None:
-    before = home.exchanges()
-    done = home.summarise(ScriptedChat(ModelTooLongError("It said 400: context window of 64.")))
-    assert done == Done(stopped="It said 400: context window of 64.")
-    assert home.exchanges() == before
-
-
-def test_a_sessions_cap_holds_it_back_and_the_others_go_on(tmp_path: Path) -> None:
-    home = Home(tmp_path, long_session(8))
-    chat = ScriptedChat(good, usage=Usage(2500, 100))
-    caps = Caps(10**9, 10, 6300, 10)
-    done = home.summarise(chat, caps)
-    assert done.exchanges == 6 and "of 6,300 are spent for this session" in done.stopped
-    home.read(bug_hunt())
-    done = home.summarise(chat, caps)
-    assert (done.exchanges, done.digests) == (1, 0) or (done.exchanges, done.digests) == (1, 1)
-    assert "for this session" in done.stopped
-    home.memory.close()
 
 
 def test_a_summary_outlives_its_session_growing(home: Home) -> None:

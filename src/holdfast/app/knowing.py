@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.app.memory import Holdfast
 from holdfast.store.progress import Progress
+
+if TYPE_CHECKING:
+    from holdfast.app.memory import Holdfast
 
 
 class Stage(NamedTuple):

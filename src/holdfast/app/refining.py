@@ -10,34 +10,17 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.app.briefing import prepare_briefs
-from holdfast.app.knowing import know, stages_behind
+from holdfast.app.knowing import know
 from holdfast.app.memory import Holdfast
-from holdfast.app.reading import Reading
 from holdfast.app.summarising import Models, open_models, sum_up_again
 from holdfast.capture.places import Places
-from holdfast.errors import StoreError
-from holdfast.refine.derive import RULES, derive_outdated, derive_stale
+from holdfast.refine.derive import derive_outdated, derive_stale
 from holdfast.refine.pricing import Estimate, estimate, needs
 from holdfast.refine.prompts import VERSION as PROMPTS
 from holdfast.refine.summarise import Done
 from holdfast.spend.prices import price_of
 
 Tick = Callable[[int, int], None]
-
-
-class Older(NamedTuple):
-    """What could be made anew. `unfinished` sessions wait for their derived rows; `rules` counts
-    those that older rules made, `prompts` those that a model summed up when asked in an older
-    way; `stages` have not seen all."""
-
-    unfinished: int = 0
-    rules: int = 0
-    prompts: int = 0
-    stages: tuple[str, ...] = ()
-
-    @property
-    def any(self) -> bool:
-        return bool(self.rules or self.prompts or self.stages)
 
 
 class Offer(NamedTuple):
@@ -47,20 +30,6 @@ class Offer(NamedTuple):
     service: str
     estimate: Estimate
     held: str = ""
-
-
-def look(memory: Reading) -> Older:
-    """Count what is older; fast, and nothing is changed."""
-    store = memory.standing
-    try:
-        return Older(
-            len(memory.reader.stale_sessions()),
-            store.count_outdated(RULES),
-            len(store.outdated_summaries(PROMPTS)),
-            tuple(stages_behind(store)),
-        )
-    except StoreError:  # a memory of an older version that cannot be written
-        return Older()
 
 
 def finish(memory: Holdfast) -> int:

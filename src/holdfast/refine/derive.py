@@ -15,12 +15,9 @@ from holdfast.refine.digests import make_digest
 from holdfast.refine.exchanges import Grouping
 from holdfast.refine.overlay import Overlay
 from holdfast.refine.passages import TurnPassages
+from holdfast.refine.rules import RULES
 from holdfast.store.curated import Hidden
 from holdfast.store.protocol import Derived, Reader, Stale, Writer
-
-# The version of all that turns come to without a model: exchanges, digests, passages. A change
-# that gives other rows for the same turns is a new one, and `holdfast refine --stale` applies it.
-RULES = 1
 
 
 def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:

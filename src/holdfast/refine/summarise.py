@@ -185,9 +185,15 @@ class Summariser:
         """The drafts, or why there are none."""
         purpose = Purpose(SUMMARIES, session.bank, session.id)
         try:
-            return self._governor.ask(purpose, question, lambda text: read_exchanges(text, wanted))
+            return self._governor.ask(
+                purpose, self._short(question), lambda text: read_exchanges(text, wanted)
+            )
         except ModelAnswerError as error:
             return f"the answer could not be used: {error.message}"
+
+    def _short(self, question: Question) -> Question:
+        """Where little fits in, little room is left for the answer: many count both as one."""
+        return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
 
     def _sum_up_session(self, session: Session) -> None:
         waiting = waiting_digest(self._store, session, self._limits.input_tokens, self._again)
@@ -200,7 +206,8 @@ class Summariser:
         content, problem = "", ""
         purpose = Purpose(DIGESTS, session.bank, session.id)
         try:
-            draft = self._governor.ask(purpose, prompts.digest_question(text), read_digest)
+            question = self._short(prompts.digest_question(text))
+            draft = self._governor.ask(purpose, question, read_digest)
             content = checked_digest(draft, Evidence([text], [text]), self._redactor)
             problem = "" if content else _UNBORNE
         except ModelAnswerError as error:

@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 from holdfast.app import refining
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.refining import Offer, Older
+from holdfast.app.older import Older, look
+from holdfast.app.refining import Offer
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.refine.derive import RULES
 from holdfast.refine.pricing import Estimate
 from holdfast.refine.prompts import VERSION as PROMPTS
+from holdfast.refine.rules import RULES
 from holdfast.refine.summarise import Done
 from holdfast.settings import NO_MODEL
 from holdfast.spend.prices import AS_OF
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=not arguments.dry_run) as memory:
-        older = refining.look(memory)
+        older = look(memory)
         if arguments.dry_run:
             offered = refining.offer(memory) if _wants_model(older, arguments) else None
             if arguments.json:
@@ -73,12 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
             bar = _Bar("deriving", "session", arguments.json)
             came = _Came(refining.renew(memory, bar))
             bar.finish()
-            if _wants_model(refining.look(memory), arguments):
+            if _wants_model(look(memory), arguments):
                 offered = refining.offer(memory)
                 came = _ask_model(screen, memory, offered, came, arguments)
         else:
             came = _Came(refining.finish(memory))
-        left = refining.look(memory)
+        left = look(memory)
     if arguments.json:
         screen.json(_json(left, offered, came))
     else:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from holdfast.app.costs import look_at_costs
 from holdfast.app.health import Health, Verdict, ago, examine, judge
+from holdfast.app.older import Older, look
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
-from holdfast.app.refining import Older, look
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.cost import cost_json, print_costs, print_summary
 from holdfast.interfaces.cli.screen import Screen, amount, number
