@@ -18,6 +18,7 @@ from time import monotonic, sleep
 from types import ModuleType
 
 import pytest
+from tests.app.homes import MAIN
 from tests.app.services import EXCHANGE, Json, Service, User, asking, completion, serving
 from tests.dump import dump
 
@@ -150,9 +151,11 @@ def test_at_a_terminal_it_tells_the_price_and_asks(service: Service, tmp_path: P
     assert "asking the model" in told
 
 
-@pytest.mark.parametrize("call", [1, 2])
+@pytest.mark.parametrize(
+    ("call", "how"), [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGINT)]
+)
 def test_killed_at_any_call_it_goes_on_and_pays_only_that_call_again(
-    service: Service, tmp_path: Path, call: int
+    service: Service, tmp_path: Path, call: int, how: signal.Signals
 ) -> None:
     user = summed_up(tmp_path, service, 2)
     arrived, let_go = threading.Event(), threading.Event()
@@ -164,13 +167,17 @@ def test_killed_at_any_call_it_goes_on_and_pays_only_that_call_again(
         return better()
 
     service.answer = hold
-    refine = subprocess.Popen(user.command("refine", "--stale", "--yes"), env=user.env,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    # Whoever runs the tests may ignore Ctrl-C, and what is started then does so too.
+    heeding = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {MAIN}"
+    refine = subprocess.Popen(
+        [sys.executable, "-c", heeding, "refine", "--stale", "--yes"], env=user.env,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
     assert arrived.wait(30)
     # Whoever asks meanwhile gets an answer, of what was done or of what was there before.
     assert user.run("recall", WORDS, "--bank", "all")
-    refine.send_signal(signal.SIGKILL)
-    refine.wait(10)
+    refine.send_signal(how)
+    assert refine.wait(10) == (130 if how is signal.SIGINT else -signal.SIGKILL)
     let_go.set()
     user.run("refine", "--stale", "--yes")
     assert len(service.asked) == 4 + 1 and titles(user) == [BETTER] * 2
