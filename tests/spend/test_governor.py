@@ -13,6 +13,7 @@ from holdfast.errors import (
     ModelBusyError,
     ModelError,
     ModelRefusedError,
+    ModelTooLongError,
     SpendError,
 )
 from holdfast.inference.chat import Question, Usage
@@ -174,6 +175,27 @@ def test_a_service_that_says_later_is_left_alone_until_then(
     assert len(chat.asked) == 2 and store.pauses() == []
     assert [call.outcome.value for call in calls(store)] == ["busy", "done"]
     assert store.spent().tokens == 1100
+
+
+def test_a_pause_of_hours_is_kept_to_exactly(store: SqliteStore) -> None:
+    clock = Clock()
+    chat = ScriptedChat(ModelBusyError("Quota is used up.", "", 9.5 * 3600), "{}")
+    governor = Governor(chat, store, PLENTY, clock)
+    with pytest.raises(ModelBusyError):
+        governor.ask(PURPOSE, QUESTION, str)
+    clock.at += timedelta(hours=9.49)
+    with pytest.raises(SpendError, match="Quota is used up"):
+        governor.ask(PURPOSE, QUESTION, str)
+    clock.at += timedelta(hours=0.01)
+    assert governor.ask(PURPOSE, QUESTION, str) == "{}" and len(chat.asked) == 2
+
+
+def test_a_question_that_is_too_long_is_not_repeated_and_nobody_rests(store: SqliteStore) -> None:
+    chat = ScriptedChat(ModelTooLongError("It said 400: context window."))
+    with pytest.raises(ModelTooLongError):
+        Governor(chat, store, PLENTY, Clock()).ask(PURPOSE, QUESTION, str)
+    assert len(chat.asked) == 1 and store.pauses() == [] and store.spent().tokens == 0
+    assert calls(store)[0].outcome is CallOutcome.REFUSED
 
 
 def test_pauses_grow_while_a_service_does_not_say_how_long(store: SqliteStore) -> None:

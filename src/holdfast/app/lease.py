@@ -67,6 +67,21 @@ def lease(places: Places, patience: float = PATIENCE_S) -> Generator[Lease | Non
         os.close(descriptor)
 
 
+@contextmanager
+def only_one(path: Path) -> Generator[bool]:
+    """Whether nobody else does what this file stands for; while it lasts, nobody else begins."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
 def _lock(places: Places, give_up: float) -> int | None:
     while True:
         descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -32,6 +32,7 @@ from holdfast.sources.claude_code.files import default_folder
 from holdfast.store.calls import Accounts
 from holdfast.store.protocol import Counts, Reader, Record, Store
 from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.versions import Standing
 
 ALL_BANKS = "all"
 _PLAN = Plan()
@@ -105,6 +106,15 @@ class Reading:
     def accounts(self) -> Accounts:
         """What is kept of model services."""
         return self._store
+
+    @property
+    def standing(self) -> Standing:
+        """How up to date everything derived is."""
+        return self._store
+
+    def moment(self) -> str:
+        """Now, by this memory's clock."""
+        return self._now()
 
     def bank_id(self, bank: str | None = None) -> str | None:
         """The id of the bank that is meant; None means all of them, "" one that is not there

@@ -57,6 +57,11 @@ class Places(NamedTuple):
         return self.home / "worker.lock"
 
     @property
+    def asking(self) -> Path:
+        """Held by whoever asks a model service for summaries."""
+        return self.home / "asking.lock"
+
+    @property
     def log(self) -> Path:
         """What the worker could tell nobody else."""
         return self.home / "worker.log"

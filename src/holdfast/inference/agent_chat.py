@@ -14,8 +14,14 @@ import tempfile
 from time import time
 from typing import Any
 
-from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
+from holdfast.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRefusedError,
+    ModelTooLongError,
+)
 from holdfast.inference.chat import MOST_BYTES, Question, Reply, Usage
+from holdfast.inference.http_chat import TOO_LONG, too_long
 
 # Hooks that see this do nothing.
 GUARD = "HOLDFAST_OFF"
@@ -130,6 +136,8 @@ class _Heard:
         if status in _BUSY or self._resets_at is not None:
             wait = max(0.0, self._resets_at - time()) if self._resets_at is not None else None
             return ModelBusyError(what, "It is asked again later.", wait)
+        if too_long(told):
+            return ModelTooLongError(what, TOO_LONG)
         if status is not None and 400 <= status < 500:
             return ModelRefusedError(what, "Check the model's name, and whether `claude` works.")
         return ModelError(what, "It is asked again later.", may_cost=status is None)

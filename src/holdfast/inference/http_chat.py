@@ -10,10 +10,17 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from time import time
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
+from holdfast.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRefusedError,
+    ModelTooLongError,
+)
 from holdfast.inference.chat import MOST_BYTES, Question, Reply, Usage
 
 Json = dict[str, Any]
@@ -23,7 +30,17 @@ _ANTHROPIC_VERSION = "2023-06-01"
 # What services say when they want to be asked later; 529 is Anthropic's word for "overloaded".
 _BUSY = frozenset({429, 503, 529})
 _REFUSED_BELOW = 500
+TOO_LONG = "Set models.input_tokens lower, or let the model take in more."
 _SPENT_WORDS = ("insufficient_quota", "billing", "credit balance")
+# How services say that a question is too long: OpenAI and vLLM, llama.cpp, Anthropic, Ollama.
+_LONG_WORDS = (
+    "context_length",
+    "context length",
+    "context window",
+    "context size",
+    "prompt is too long",
+    "input is too long",
+)
 
 
 class _Line:
@@ -94,11 +111,31 @@ def _failure(shown: str, status: int, told: bytes, after: str | None) -> ModelEr
     what = f"The model service at {shown} said {status}{f': {words}' if words else ''}."
     spent = any(word in words.lower() for word in _SPENT_WORDS)
     if status in _BUSY or (spent and status < _REFUSED_BELOW):
-        wait = float(after) if after and after.replace(".", "", 1).isdigit() else None
-        return ModelBusyError(what, "It is asked again later.", wait)
+        return ModelBusyError(what, "It is asked again later.", _wait(after))
+    if too_long(words):
+        return ModelTooLongError(what, TOO_LONG)
     if status < _REFUSED_BELOW:
         return ModelRefusedError(what, "Check the model's name, the key and the address.")
     return ModelError(what, "It is asked again later.")
+
+
+def too_long(words: str) -> bool:
+    """Whether a complaint is that the question is too long."""
+    return any(word in words.lower() for word in _LONG_WORDS)
+
+
+def _wait(after: str | None) -> float | None:
+    """For how many seconds a service wants to be left alone; it may name the moment instead."""
+    if not after:
+        return None
+    try:
+        return max(0.0, float(after)) if after[0].isdigit() else _until(after)
+    except ValueError:
+        return None
+
+
+def _until(after: str) -> float:
+    return max(0.0, parsedate_to_datetime(after).timestamp() - time())
 
 
 def _words(told: bytes) -> str:

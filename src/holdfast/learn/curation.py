@@ -119,6 +119,7 @@ class Curator:
 
     def restore(self, target: Target) -> Curation:
         """Bring back what was forgotten or merged."""
+        self._must_not_be_erased(target)
         known = self._writer.curated(target.bank, target.kind, target.id)
         if known is None or not known.gone:
             why = "is not forgotten" if target.shown else "is forgotten as a part of something else"
@@ -160,8 +161,14 @@ class Curator:
         session = known.session if known else ""
         return Target(entry.bank, named.word, named.id, session)
 
+    def _must_not_be_erased(self, target: Target) -> None:
+        log = self._writer.curations(target.bank)
+        if any(e.target == target.uri and e.action is Action.PURGE for e in log):
+            raise InputError(f"{target.uri} was erased for good.", "Nothing can bring it back.")
+
     def _must_be_shown(self, target: Target) -> None:
         if not target.shown:
+            self._must_not_be_erased(target)
             raise InputError(
                 f"{target.uri} is forgotten.", f"`holdfast restore {target.id}` brings it back."
             )

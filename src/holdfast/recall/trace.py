@@ -108,6 +108,8 @@ def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
     told = history(reader.curations(c.bank), name)
     last = [e for e in told if e.target == name and e.action is not Action.CORRECT][-1:]
     when = f" on {last[0].time[:10]} by {last[0].who}" if last else ""
+    if any(e.target == name and e.action is Action.PURGE for e in told):
+        raise NotFoundError(f"{name} was erased for good{when}.", "Nothing can bring it back.")
     how = f"went into {c.into}" if c.into else "was forgotten"
     raise NotFoundError(f"{name} {how}{when}.", f"`holdfast restore {c.id}` brings it back.")
 

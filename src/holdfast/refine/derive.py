@@ -2,7 +2,8 @@
 
 The work list is the store's: a session is stale until its derived rows are written, in one
 transaction. Killed at any point, the work is simply still there. A session is read as a stream
-and only from the exchange that changed, so neither its length nor its age costs memory.
+and only from the exchange that changed, so neither its length nor its age costs memory. It is
+always of one version of the rules: what older ones made is made again as a whole.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from holdfast.refine.digests import make_digest
 from holdfast.refine.exchanges import Grouping
 from holdfast.refine.overlay import Overlay
 from holdfast.refine.passages import TurnPassages
+from holdfast.refine.rules import RULES
 from holdfast.store.curated import Hidden
 from holdfast.store.protocol import Derived, Reader, Stale, Writer
 
@@ -29,14 +31,31 @@ def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int
     return done
 
 
+def derive_outdated(
+    writer: Writer, tick: Callable[[int, int], None] = lambda done, total: None
+) -> int:
+    """Make again what older rules made; returns how many sessions it was. `tick` is told how many
+    are done, and how many there are."""
+    done, total = 0, writer.count_outdated(RULES)
+    while outdated := writer.outdated(RULES, limit=50):
+        for bank, session in outdated:
+            derive_session(writer, Stale(bank, session, 0))
+            done += 1
+            tick(done, max(done, total))
+    return done
+
+
 def derive_session(writer: Writer, stale: Stale) -> None:
     """Replace what is derived from the changed part of one session."""
     bank, session, _ = stale
     with writer.transaction():
+        if writer.rules_of(bank, session) != RULES:
+            stale = stale._replace(first=0)
         kept = _unchanged(writer, stale)
         first = kept[-1].last_seq + 1 if kept else 0
         known = writer.session(bank, session)
         writer.put_derived(bank, session, _derive(writer, stale, known, kept, first), first)
+        writer.note_rules(bank, session, RULES)
 
 
 def _unchanged(writer: Writer, stale: Stale) -> list[Exchange]:

@@ -9,33 +9,33 @@ the rules' version stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
-from holdfast.errors import ModelAnswerError, ModelError, SpendError
+from holdfast.errors import ModelAnswerError, ModelError, ModelTooLongError, SpendError
 from holdfast.inference.chat import Question
 from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
-from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.trust import Status
+from holdfast.model.records import Digest, Exchange, Session
 from holdfast.refine import prompts
 from holdfast.refine.answers import ExchangeDraft, read_digest, read_exchanges
-from holdfast.refine.derive import derive_stale, last_said
+from holdfast.refine.derive import derive_stale
 from holdfast.refine.evidence import Evidence
-from holdfast.refine.summaries import (
-    checked_digest,
-    checked_exchange,
-    digest_hash,
-    exchange_hash,
+from holdfast.refine.summaries import checked_digest, checked_exchange
+from holdfast.refine.waiting import (
+    WORTH_BYTES,
+    Waiting,
+    batches,
+    waiting_digest,
+    waiting_exchanges,
 )
 from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Store
 
 SUMMARIES, DIGESTS = "summaries", "digests"
-# Less than this is said as well by rules.
-_WORTH_BYTES = 200
-_BATCH = 6
+# A model that cannot take in so much is of no use here.
+_LEAST_TOKENS = 500
 _UNBORNE = "nothing in the answer was borne out by the turns"
 _LEFT_OUT = "the model left it out"
 _TOO_SHORT = "too short to be worth a call"
@@ -58,17 +58,6 @@ class Done(NamedTuple):
     stopped: str = ""
 
 
-class _Waiting(NamedTuple):
-    exchange: Exchange
-    turns: Sequence[Turn]
-    hash: str
-    parts: Sequence[str]
-
-    @property
-    def size(self) -> int:
-        return sum(len(part.encode("utf-8", "replace")) for part in self.parts)
-
-
 class Summariser:
     """Sums up what waits, with one governor."""
 
@@ -88,15 +77,28 @@ class Summariser:
         self._now = now
         self._is_over = is_over
         self._done = Done()
+        self._again = False
 
     def run(self, tick: Callable[[], None] = lambda: None) -> Done:
         """Go through the sessions that wait, the latest first, until a cap or a service says no."""
-        for bank, id in self._store.unsummarised(self._limits.since, prompts.VERSION):
+        waiting = self._store.unsummarised(self._limits.since, prompts.VERSION)
+        return self._go_through(waiting, tick)
+
+    def run_again(
+        self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None] = lambda: None
+    ) -> Done:
+        """The same, for sessions that were summed up when models were asked in an older way. What
+        they made then stands until there is something better."""
+        self._again = True
+        return self._go_through(sessions, tick)
+
+    def _go_through(self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]) -> Done:
+        for bank, id in sessions:
             session = self._store.session(bank, id)
             if session is None:
                 continue
             try:
-                self._sum_up(session, tick)
+                self._sum_up_fitting(session, tick)
             except SpendError as error:
                 self._stop(error)
                 if not error.session:
@@ -110,13 +112,29 @@ class Summariser:
     def _stop(self, error: ModelError) -> None:
         self._done = self._done._replace(stopped=error.message)
 
+    def _sum_up_fitting(self, session: Session, tick: Callable[[], None]) -> None:
+        """Sum up in ever smaller parts, until they fit into what the model can take in; it stays
+        at that, for the sessions that follow."""
+        while True:
+            try:
+                return self._sum_up(session, tick)
+            except ModelTooLongError:
+                half = self._limits.input_tokens // 2
+                if half < _LEAST_TOKENS:
+                    raise
+                self._limits = self._limits._replace(input_tokens=half)
+
     def _sum_up(self, session: Session, tick: Callable[[], None]) -> None:
-        over = self._is_over(session)
-        waiting = list(self._waiting(session, over))
+        over, tokens = self._is_over(session), self._limits.input_tokens
+        waiting = list(waiting_exchanges(self._store, session, over, tokens, self._again))
+        for one in waiting:
+            if one.size < WORTH_BYTES:
+                self._keep(one.exchange, one.hash, "", _TOO_SHORT)
+        waiting = [one for one in waiting if one.size >= WORTH_BYTES]
         uses = sum(turn.tool is not None for one in waiting for turn in one.turns)
-        if not over and uses < self._limits.tool_uses:
+        if not over and not self._again and uses < self._limits.tool_uses:
             return
-        for batch in _batches(waiting, self._limits.input_tokens * prompts.BYTES_PER_TOKEN):
+        for batch in batches(waiting, tokens):
             tick()
             self._sum_up_batch(session, batch)
         derive_stale(self._store)
@@ -124,27 +142,7 @@ class Summariser:
             tick()
             self._sum_up_session(session)
 
-    def _waiting(self, session: Session, over: bool) -> Iterator[_Waiting]:
-        """The exchanges that are whole and that nobody has tried."""
-        exchanges = self._store.exchanges(session.bank, session.id)
-        for x in exchanges if over else exchanges[:-1]:
-            if x.author or x.status is Status.VERIFIED:  # a person's words need no model's
-                continue
-            turns = self._store.turns(x.bank, x.session, x.first_seq, x.last_seq)
-            one = _Waiting(
-                x,
-                turns,
-                exchange_hash(turns),
-                prompts.parts_of_exchange(turns, self._limits.input_tokens),
-            )
-            if self._store.tried(x.bank, one.hash, prompts.VERSION):
-                continue
-            if one.size < _WORTH_BYTES:
-                self._keep(one.exchange, one.hash, "", _TOO_SHORT)
-            else:
-                yield one
-
-    def _sum_up_batch(self, session: Session, batch: Sequence[_Waiting]) -> None:
+    def _sum_up_batch(self, session: Session, batch: Sequence[Waiting]) -> None:
         if len(batch) == 1 and len(batch[0].parts) > 1:
             drafts = self._in_parts(session, batch[0])
         else:
@@ -162,15 +160,15 @@ class Summariser:
                 problem = "" if content else _UNBORNE
             self._keep(one.exchange, one.hash, content, problem)
 
-    def _in_parts(self, session: Session, one: _Waiting) -> dict[int, ExchangeDraft] | str:
+    def _in_parts(self, session: Session, one: Waiting) -> dict[int, ExchangeDraft] | str:
         """An exchange that does not fit at once: each part with what the ones before came to,
         and each kept, so that it is paid for once."""
         notes = ""
         drafts: dict[int, ExchangeDraft] | str = {}
-        for number, part in enumerate(one.parts):
-            hash = content_id("part", one.hash, str(number))
+        for part in one.parts:
+            hash = content_id("part", one.hash, part)
             known = self._store.summary(session.bank, hash)
-            if known is not None:
+            if known is not None and known.version == prompts.VERSION:
                 notes = known.content
                 drafts = read_exchanges(notes, 1)
                 continue
@@ -187,33 +185,34 @@ class Summariser:
         """The drafts, or why there are none."""
         purpose = Purpose(SUMMARIES, session.bank, session.id)
         try:
-            return self._governor.ask(purpose, question, lambda text: read_exchanges(text, wanted))
+            return self._governor.ask(
+                purpose, self._short(question), lambda text: read_exchanges(text, wanted)
+            )
         except ModelAnswerError as error:
             return f"the answer could not be used: {error.message}"
 
+    def _short(self, question: Question) -> Question:
+        """Where little fits in, little room is left for the answer: many count both as one."""
+        return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
+
     def _sum_up_session(self, session: Session) -> None:
-        rules = self._store.digest_of(session.bank, session.id)
-        exchanges = self._store.exchanges(session.bank, session.id)
-        if rules is None or rules.author or not exchanges:
+        waiting = waiting_digest(self._store, session, self._limits.input_tokens, self._again)
+        if waiting is None:
             return
-        closing = last_said(self._store, exchanges)
-        hash = digest_hash(exchanges, closing)
-        if self._store.tried(session.bank, hash, prompts.VERSION):
+        digest, last, hash, text = waiting
+        if not text:
+            self._keep(digest, hash, "", _TOO_SHORT, last)
             return
-        if not any(x.author for x in exchanges):
-            # Rules over rules: there is nothing that a model would know better.
-            self._keep(rules, hash, "", _TOO_SHORT, exchanges[-1])
-            return
-        text = prompts.session_text(rules, exchanges, closing, self._limits.input_tokens)
         content, problem = "", ""
         purpose = Purpose(DIGESTS, session.bank, session.id)
         try:
-            draft = self._governor.ask(purpose, prompts.digest_question(text), read_digest)
+            question = self._short(prompts.digest_question(text))
+            draft = self._governor.ask(purpose, question, read_digest)
             content = checked_digest(draft, Evidence([text], [text]), self._redactor)
             problem = "" if content else _UNBORNE
         except ModelAnswerError as error:
             problem = f"the answer could not be used: {error.message}"
-        self._keep(rules, hash, content, problem, exchanges[-1])
+        self._keep(digest, hash, content, problem, last)
 
     def _keep(
         self,
@@ -250,21 +249,3 @@ class Summariser:
             digests=done.digests + (own == "digest" and bool(content)),
             failed=done.failed + (not content),
         )
-
-
-def _batches(waiting: Sequence[_Waiting], most: int) -> Iterator[list[_Waiting]]:
-    """Several short exchanges at once; one that needs parts comes alone."""
-    batch: list[_Waiting] = []
-    size = 0
-    for one in waiting:
-        length = len(one.parts[0].encode("utf-8", "replace"))
-        if batch and (len(one.parts) > 1 or len(batch) == _BATCH or size + length > most):
-            yield batch
-            batch, size = [], 0
-        batch.append(one)
-        size += length
-        if len(one.parts) > 1:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

@@ -20,6 +20,7 @@ from holdfast.errors import (
     ModelBusyError,
     ModelError,
     ModelRefusedError,
+    ModelTooLongError,
     SpendError,
 )
 from holdfast.inference.chat import Chat, Question, Reply, Usage
@@ -53,6 +54,12 @@ class Purpose(NamedTuple):
 def estimate(text: str) -> int:
     """About how many tokens a text is, rather too many than too few."""
     return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+
+
+def most_of(question: Question) -> Usage:
+    """The most that a call may take."""
+    asked = estimate(question.system + question.text + str(question.schema))
+    return Usage(asked + _FRAME_TOKENS, question.tokens)
 
 
 class Governor:
@@ -91,7 +98,7 @@ class Governor:
                     raise
                 told = f"Your last answer could not be used: {error.message} Answer again."
                 asked = question._replace(text=f"{question.text}\n\n{told}")
-            except (ModelBusyError, ModelRefusedError, SpendError):
+            except (ModelBusyError, ModelRefusedError, ModelTooLongError, SpendError):
                 raise
             except ModelError as error:
                 if attempt == TRIES:
@@ -114,10 +121,7 @@ class Governor:
     def _reserve(self, purpose: Purpose, question: Question, attempt: int) -> Call:
         now = self._now()
         chat = self._chat
-        most = Usage(
-            estimate(question.system + question.text + str(question.schema)) + _FRAME_TOKENS,
-            question.tokens,
-        )
+        most = most_of(question)
         price = price_of(chat.model, self._prices)
         call = Call(
             purpose.bank,
@@ -200,7 +204,7 @@ class Governor:
         outcome = CallOutcome.FAILED
         if isinstance(error, ModelBusyError):
             outcome = CallOutcome.BUSY
-        elif isinstance(error, ModelRefusedError):
+        elif isinstance(error, ModelRefusedError | ModelTooLongError):
             outcome = CallOutcome.REFUSED
         failed = replace(
             call,

@@ -31,6 +31,7 @@ from holdfast.store.curated import (
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 from holdfast.store.vectors import VectorQuestions, VectorWays
+from holdfast.store.versions import Versions
 
 Record = Turn | Exchange | Digest | Session | Commit | Memory
 
@@ -229,7 +230,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, VectorWays, Protocol):
+class Writer(Reader, Summaries, Progress, Versions, CuratedWays, VectorWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

@@ -19,6 +19,7 @@ from holdfast.testing import (
     store_checks_records,
     store_checks_search,
     store_checks_vectors,
+    store_checks_versions,
     store_checks_whole,
 )
 from holdfast.testing.store_samples import MakeStore
@@ -35,6 +36,7 @@ _MODULES = (
     store_checks_records,
     store_checks_search,
     store_checks_vectors,
+    store_checks_versions,
     store_checks_whole,
 )
 

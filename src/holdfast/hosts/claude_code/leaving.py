@@ -14,7 +14,16 @@ from holdfast.capture.places import VERSION, Places
 from holdfast.errors import InputError
 
 _HOOK_PARTS = ("hooks", "inbox", "marks", "briefs", "marketplace")
-_DATA = ("events", "backups", "vectors", "looked", "worker.lock", "worker.log", "config.toml")
+_DATA = (
+    "events",
+    "backups",
+    "vectors",
+    "looked",
+    "worker.lock",
+    "asking.lock",
+    "worker.log",
+    "config.toml",
+)
 
 
 def unread_events(places: Places) -> int:

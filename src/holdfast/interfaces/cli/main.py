@@ -43,6 +43,7 @@ COMMANDS = {
     "brief": Command("brief", "what the next session is told unasked, and what came of it"),
     "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
     "import": Command("import_", "read a dialogue from another program"),
+    "refine": Command("refine", "make again what older rules and prompts made, priced first"),
     "status": Command("status", "what is remembered, and whether every line is accounted for"),
     "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
     "worker": Command("worker", "do what is to be done behind the scenes, now"),

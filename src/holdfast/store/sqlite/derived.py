@@ -94,7 +94,7 @@ class DerivedWays(CuratingWays):
     def drop_derived(self) -> None:
         # First make the index whole: words that it has lost could not be taken out of it.
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
-        for table in ("exchange", "digest"):
+        for table in ("exchange", "digest", "made"):
             self._run(f"DELETE FROM {table}")
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")

@@ -59,6 +59,7 @@ _NAMED = {
     "pause": ("''", "service", "''"),
 }
 _LISTS = ("files",)
+_OF_SESSION = ("exchange", "digest", "passage", "stale", "made", "curated", "hidden", "turn")
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
 _AT_ONCE = 400
@@ -71,7 +72,7 @@ class ErasingWays(DerivedWays):
         self._run("PRAGMA secure_delete = ON")
         self._erase_summaries(what)
         for session in what.sessions:
-            for table in ("exchange", "digest", "passage", "stale", "curated", "hidden", "turn"):
+            for table in _OF_SESSION:
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
             self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)

@@ -36,12 +36,15 @@ from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import VERSION, steps
 from holdfast.store.sqlite.vectors import VectorWays
+from holdfast.store.sqlite.versions import VersionWays
 
 _VARIABLES = 500
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, CheckWays):
+class SqliteStore(
+    SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, VersionWays, CheckWays
+):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -209,7 +212,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
             )
         self._move_summaries(session, old, bank)
         self._rebank_decisions(session, old, bank)
-        for table in ("exchange", "digest", "passage", "stale", "curated", "hidden"):
+        for table in ("exchange", "digest", "passage", "stale", "made", "curated", "hidden"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
         if left:

@@ -6,7 +6,7 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, plain
+from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.model.uris import uri
 
 HELP = """\
@@ -31,11 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory() as memory:
+        began = memory.moment()
         kept = memory.remember(" ".join(arguments.text), arguments.bank)
         name = memory.bank_name(kept.bank)
     if arguments.json:
         screen.json({"uri": uri("memory", kept.id), "bank": name, "record": plain(kept)})
         return 0
-    screen.wrap(f"Remembered in bank {name}: {kept.what}")
+    known = f" since {day(kept.when)}" if kept.when < began else ""
+    screen.wrap(f"Remembered in bank {name}{known}: {kept.what}")
     screen.line(screen.paint(uri("memory", kept.id), "cyan"))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import cast
 
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
@@ -151,10 +152,18 @@ def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
             for item in value:  # pyright: ignore[reportUnknownVariableType]
                 screen.wrap(f"- {item}", "    ", "      ")
         else:
-            first, _, more = f"{name}: {value}".partition("\n")
+            first, _, more = f"{name}: {_told(value)}".partition("\n")
             screen.wrap(first, "  ", "    ")
             if more:
                 screen.wrap(more, "    ", "      ")
+
+
+def _told(value: object) -> str:
+    """A value in words: of a record within a record, what is known."""
+    if not isinstance(value, dict):
+        return str(value)
+    parts = cast(dict[str, object], value)
+    return ", ".join(f"{name} {part}" for name, part in parts.items() if part not in ("", None))
 
 
 def _raw_state(found: Trace) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from holdfast.app.costs import look_at_costs
 from holdfast.app.health import Health, Verdict, ago, examine, judge
+from holdfast.app.older import Older, look
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.cost import cost_json, print_costs, print_summary
@@ -65,12 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             told = _contract(memory, id, counts, balance)
             told["cost"] = cost_json(costs, arguments.cost)
+            told["older"] = look(memory)
             screen.json({**told, **_health(health, verdict, memory.reader.last_event(id), id)})
         else:
             _print_verdict(screen, health, verdict)
             _print(screen, memory, id, counts, balance)
             _print_work(screen, health)
             print_summary(screen, costs)
+            _print_older(screen, look(memory))
     return 0
 
 
@@ -186,6 +189,15 @@ def _print_work(screen: Screen, health: Health) -> None:
             f"  gone from disk: {number(health.gone[0], 'transcript')} "
             f"({number(health.gone[1], 'line')} kept)"
         )
+
+
+def _print_older(screen: Screen, older: Older) -> None:
+    """What could be made anew, where there is anything."""
+    told = [f"{number(older.rules, 'session')} by older rules"] * bool(older.rules)
+    told += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
+    told += [f"{', '.join(older.stages)} behind"] * bool(older.stages)
+    if told:
+        screen.wrap(f"made: {'; '.join(told)}. `holdfast refine --stale` makes it again", "", "  ")
 
 
 def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:

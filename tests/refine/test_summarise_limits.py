@@ -1,0 +1,52 @@
+"""Models that take in little, and sessions that may take little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.refine.test_summarise import Home, good, long_session
+
+from holdfast.errors import ModelTooLongError
+from holdfast.inference.chat import Question, Usage
+from holdfast.refine.summarise import Done
+from holdfast.settings import Caps
+from holdfast.testing.chats import ScriptedChat
+from holdfast.testing.transcripts import bug_hunt
+
+
+def test_a_model_that_takes_in_little_is_asked_in_smaller_parts(tmp_path: Path) -> None:
+    script = bug_hunt()
+    for number in range(40):
+        script.assistant(f"Step {number}: " + "the retry wrapper and the importer again. " * 20)
+    home = Home(tmp_path, script)
+
+    def small(question: Question) -> str:
+        if len(question.system + question.text) // 3 + question.tokens > 4096:
+            raise ModelTooLongError("It said 400: maximum context length.")
+        return good(question)
+
+    chat = ScriptedChat(small)
+    assert home.summarise(chat) == Done(1, 1)
+    assert home.memory.accounts.pauses() == [] and len(chat.asked) > 3
+    home.memory.close()
+
+
+def test_a_model_that_takes_in_nothing_is_told(tmp_path: Path) -> None:
+    home = Home(tmp_path, bug_hunt())
+    before = home.exchanges()
+    done = home.summarise(ScriptedChat(ModelTooLongError("It said 400: context window of 64.")))
+    assert done == Done(stopped="It said 400: context window of 64.")
+    assert home.exchanges() == before
+    home.memory.close()
+
+
+def test_a_sessions_cap_holds_it_back_and_the_others_go_on(tmp_path: Path) -> None:
+    home = Home(tmp_path, long_session(8))
+    chat = ScriptedChat(good, usage=Usage(2500, 100))
+    caps = Caps(10**9, 10, 6300, 10)
+    done = home.summarise(chat, caps)
+    assert done.exchanges == 6 and "of 6,300 are spent for this session" in done.stopped
+    home.read(bug_hunt())
+    done = home.summarise(chat, caps)
+    assert done.exchanges == 1 and "for this session" in done.stopped
+    home.memory.close()

@@ -1,0 +1,135 @@
+"""What rules and prompts make carries their version, and a new version makes all of it again."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.dump import dump
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.records import Role, ToolCall, Turn
+from holdfast.model.trust import Trust
+from holdfast.refine import prompts
+from holdfast.refine.derive import derive_outdated, derive_stale
+from holdfast.refine.rules import RULES
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script, bug_hunt
+
+RECORDED = Path(__file__).parents[1] / "recorded" / "transcripts"
+# What each version makes of the recorded transcripts, and asks of a model. Where a test finds
+# another sum, the rules or the words have changed: raise the version, and put the sum here.
+RULES_SUM = {1: "4649a62aa8df58e9"}
+PROMPTS_SUM = {1: "8c8434e92c1c7f28"}
+
+
+def sum_of(texts: list[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def open_memory(folder: Path) -> Holdfast:
+    return Holdfast(Settings(folder / "home", folder / "claude", embed_model="none"))
+
+
+def spoil(folder: Path, rules: int = 0) -> None:
+    """Let everything be the work of older rules, which gave every exchange the same title."""
+    with closing(sqlite3.connect(folder / "home" / "memory.db")) as raw, raw:
+        raw.execute("UPDATE made SET rules = ?", (rules,))
+        raw.execute("UPDATE exchange SET title = 'by older rules'")
+
+
+def titles(folder: Path) -> set[str]:
+    with closing(sqlite3.connect(folder / "home" / "memory.db")) as raw:
+        return {title for (title,) in raw.execute("SELECT title FROM exchange")}
+
+
+def two_talks() -> Script:
+    script = bug_hunt()
+    script.user("Now please also write the changelog entry for the importer fix, in one line.")
+    script.assistant("The changelog tells that rows are loaded once, after the retry wrapper fix.")
+    return script
+
+
+def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.ingest(memory.find([RECORDED]))
+        wanted = dump(tmp_path / "home" / "memory.db")
+        assert memory.store.count_outdated(RULES) == 0
+        spoil(tmp_path)
+        count = memory.store.count_outdated(RULES)
+        heard: list[tuple[int, int]] = []
+        assert (
+            derive_outdated(memory.store, lambda done, total: heard.append((done, total)))
+            == count
+            > 5
+        )
+        assert heard[-1] == (count, count) and memory.store.count_outdated(RULES) == 0
+        assert dump(tmp_path / "home" / "memory.db") == wanted
+        assert derive_outdated(memory.store) == 0
+
+
+@pytest.mark.parametrize("rules", [RULES - 1, RULES + 1])
+def test_a_session_that_goes_on_is_never_of_two_versions(tmp_path: Path, rules: int) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.ingest(memory.find([bug_hunt().write(tmp_path / "claude" / "projects")]))
+        spoil(tmp_path, rules)
+        memory.ingest(memory.find([two_talks().write(tmp_path / "claude" / "projects")]))
+        assert len(titles(tmp_path)) == 2 and "by older rules" not in titles(tmp_path)
+        assert memory.store.count_outdated(RULES) == 0
+
+
+def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    class KilledError(BaseException):
+        pass
+
+    def die(done: int, total: int) -> None:
+        if done == 3:
+            raise KilledError
+
+    with open_memory(tmp_path) as memory:
+        memory.ingest(memory.find([RECORDED]))
+        wanted = dump(tmp_path / "home" / "memory.db")
+        spoil(tmp_path)
+        before = memory.store.count_outdated(RULES)
+        with pytest.raises(KilledError):
+            derive_outdated(memory.store, die)
+        assert derive_outdated(memory.store) == before - 3
+        assert dump(tmp_path / "home" / "memory.db") == wanted
+
+
+def test_decisions_hold_through_new_rules(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.ingest(memory.find([two_talks().write(tmp_path / "claude" / "projects")]))
+        (session,) = memory.reader.sessions(None)
+        first, second = memory.reader.exchanges(session.bank, session.id)
+        memory.correct(first.id, "The report counted twice.")
+        memory.forget(second.id)
+        spoil(tmp_path)
+        derive_outdated(memory.store)
+        (left,) = memory.reader.exchanges(session.bank, session.id)
+        assert left.title == "The report counted twice."
+        assert derive_stale(memory.store) == 0
+
+
+def test_new_rules_are_a_new_version(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.ingest(memory.find([RECORDED]))
+    found = dump(tmp_path / "home" / "memory.db")
+    made = [row for table in ("exchange", "digest", "passage") for row in found[table]]
+    assert sum_of(sorted(made)) == RULES_SUM[RULES]
+
+
+def test_new_words_to_a_model_are_a_new_version() -> None:
+    call = ToolCall("WebFetch", "https://pages.example", "", "read", "found", True)
+    turns = [
+        Turn("b", "t1", "s", 1, "", Role.USER, Trust.USER, "Why twice? " * 900),
+        Turn("b", "t2", "s", 2, "", Role.TOOL, Trust.EXTERNAL, "", tool=call),
+        Turn("b", "t3", "s", 3, "", Role.ASSISTANT, Trust.ASSISTANT, "The retry wrapper."),
+    ]
+    parts = prompts.parts_of_exchange(turns, 2000)
+    asked = (prompts.exchanges_question(parts, "notes"), prompts.digest_question("all of it"))
+    told = [repr(q).replace(q.text.split("\n", 1)[0], "border") for q in asked]
+    assert sum_of(told) == PROMPTS_SUM[prompts.VERSION]
