@@ -18,7 +18,7 @@ from holdfast.store.sqlite.progress import ProgressWays
 
 _VARIABLES = 500
 # What is shown or not by its own name; a turn also by that of what it stands in.
-_ALONE = ("session", "commit", "memory")
+_ALONE = ("session", "commit", "memory", "concept")
 
 
 class CuratingQuestions(Asking):
@@ -183,8 +183,8 @@ class CuratingWays(CuratingQuestions, ProgressWays):
         self._run("DELETE FROM bearer WHERE bank = ? AND kind = ? AND id = ?", *name)
         if passage is not None:
             self.put_passages([passage])
-            if isinstance(record, Commit):
-                labels.put(self._run, record)
+            worded = replace(record, what=passage.body) if isinstance(record, Memory) else record
+            labels.put(self._run, worded)
 
     def _rebank_decisions(self, session: str, old: str, bank: str) -> None:
         """What was decided about a session that moves to another bank is decided there."""

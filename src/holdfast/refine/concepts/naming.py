@@ -1,0 +1,182 @@
+"""A name that a person would choose: a phrase that recurs, in the project's own spelling.
+
+Phrases are runs of telling words in what people asked for, in subjects of commits, and in the
+names of files that were changed. One that many members of a concept have, and few others in the
+bank, names it. Where no phrase recurs, two words do; and where there is a single large exchange,
+its own title.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from holdfast.language import STOPWORDS, cut, humps, stem
+from holdfast.refine.concepts.items import Item, is_process, root_of, weight_of
+from holdfast.refine.concepts.weights import Weights
+from holdfast.refine.keywords import DULL
+
+LONGEST = 60
+_WORDS = 4
+_TITLE, _SUBJECT, _FILE, _SAID = 1.0, 1.2, 0.6, 0.3
+_BY_LENGTH = {1: 0.42, 2: 1.0, 3: 1.05, 4: 0.95}
+_RECURS = 0.25
+_TOKEN = re.compile(r"[^\W_][\w'’./+#-]*[\w+#]|[^\W_]")
+_BREAK = re.compile(r"[^\w\s'’./+#`\"*-]+|\s[-–—]+\s|[.:;,!?](?=\s|$)|\n")
+_ADDRESS = re.compile(r"\w+://\S+|@?(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
+_SUBJECT_KIND = re.compile(r"^\w+(?:\([^)]*\))?!?:\s*")
+_NUMBERED = re.compile(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
+_VERBS = frozenset(
+    stem(word)
+    for word in "add adjust allow analyse analyze apply ask avoid bring build bump change check "
+    "clarify clean clear close combine configure consider convert create debug deduplicate define "
+    "delegate deploy detect disable display distinguish document drop enable enforce ensure "
+    "expand explain explore expose extend extract fetch find finish fix flag fold follow force "
+    "format generate give go group handle hide implement import improve include increase inspect "
+    "install integrate introduce investigate keep launch limit list load look make mark mention "
+    "migrate move name normalise normalize open optimise optimize parse pass pick polish prepare "
+    "prevent propagate propose provide pull push put read rebuild recheck reduce refactor refine "
+    "reject remove rename render reorder replace reset resolve rest restore return reuse revert "
+    "review rework rewrite rotate run save say see select send separate set share ship should "
+    "show simplify skip solve sort split start stop store strip support suppress switch sync take "
+    "tell tests think tidy track translate trigger tweak unify update upgrade use validate verify "
+    "want wire work wrap write does did done doing has have got getting getting based adding "
+    "making using ahead anymore again around back away both currently first last next second new "
+    "old same such thing stuff way lot kind sort bit case cases time times user users people "
+    "project page file files folder code text line lines part parts side rather really seems seem "
+    "looks sure okay fine good better best right wrong correct correctly able possible needs need "
+    "instead via per e.g i.e etc when then there here where which that this it's don't doesn't "
+    "enter press presses paste pastes mode standing stand shut shutting lead cause idea plus report reports feature features error errors zero phase since top visible angle land feat amend amended proposal comment comments yes no nope yeah existing currently initially currently quite least enough much many few single double accordingly according isn't aren't can't won't shouldn't couldn't i'm i've we've you're let's what's".split()
+)
+
+
+class _Phrase(NamedTuple):
+    stems: tuple[str, ...]
+    score: float
+    members: frozenset[int]
+
+
+class _Heard:
+    """What the members of a concept say: each phrase with how loud each member says it."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.support: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
+        self.spelled: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        for number, item in enumerate(items):
+            for text, weight in _texts(item):
+                for tokens in _runs(text):
+                    for stems, spelling in _grams(tokens):
+                        known = self.support[stems].get(number, 0.0)
+                        self.support[stems][number] = max(known, weight)
+                        self.spelled[stems][spelling] += 2 if weight >= _TITLE else 1
+
+    def share(self, word: str, size: int) -> float:
+        """How much of the concept has a word."""
+        return sum(self.support[(word,)].values()) / size
+
+
+class Naming:
+    """Names concepts of one bank."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+
+    def names(self, items: Sequence[Item]) -> list[str]:
+        """Names for these, the best first; never none."""
+        heard = _Heard(items)
+        best = self._phrases(heard, len(items))[:6]
+        found = [_spelling(heard.spelled[phrase.stems]) for phrase in best]
+        found += [_bare(item.title) for item in self._central(items, best)]
+        capital = [name[:1].upper() + name[1:] for name in found if name]
+        return list(dict.fromkeys(cut(name, LONGEST) for name in capital)) or ["Unnamed"]
+
+    def _phrases(self, heard: _Heard, size: int) -> list[_Phrase]:
+        made = [
+            _Phrase(stems, self._score(stems, heard, size), frozenset(by))
+            for stems, by in heard.support.items()
+        ]
+        return sorted((p for p in made if p.score > 0), key=lambda p: (-p.score, p.stems))
+
+    def _score(self, stems: Sequence[str], heard: _Heard, size: int) -> float:
+        """A phrase is as telling as its words, and its words as what they tell of the bank and
+        how many members have them; one that recurs as a whole is more than its words."""
+        if size > 1 and not any(len(heard.support[(s,)]) > 1 for s in stems):
+            return 0.0
+        worth = [heard.share(s, size) ** 0.7 * self._weights.rarity(s) for s in stems]
+        by = heard.support[tuple(stems)]
+        recurs = 1 + _RECURS * min(3, len(by) - 1)
+        loud = max(by.values())
+        telling = sum(worth) / len(worth) + min(worth)
+        return round(telling * _BY_LENGTH[len(stems)] * recurs * loud, 6)
+
+    def _central(self, items: Sequence[Item], best: Sequence[_Phrase]) -> list[Item]:
+        """The members that have the most of what recurs, those that say it shortly first."""
+        numbers = [n for p in best for n in sorted(p.members)]
+        counted = Counter(numbers)
+        order = sorted(
+            range(len(items)), key=lambda n: (-counted[n], not items[n].changed, items[n].order)
+        )
+        return [items[n] for n in order if items[n].speaks][:3] or list(items[:1])
+
+
+def _texts(item: Item) -> Iterator[tuple[str, float]]:
+    yield item.title.rstrip("…"), _TITLE if item.kind == "exchange" else _SAID
+    for subject in item.subjects:
+        yield _SUBJECT_KIND.sub("", subject), _SUBJECT
+    for file in item.changed[:12]:
+        if weight_of(file) >= 1:
+            yield " ".join(humps(root_of(file))).lower(), _FILE
+    yield item.said, _SAID
+
+
+def _runs(text: str) -> Iterator[list[str]]:
+    """Runs of words that may name something, as they are spelled."""
+    for piece in _BREAK.split(_ADDRESS.sub(" | ", text)):
+        run: list[str] = []
+        for token in _TOKEN.findall(piece.replace("`", " ").replace("*", " ")):
+            if _tells(token):
+                run.append(token)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+
+def _tells(token: str) -> bool:
+    low = token.lower().replace("’", "'")
+    root = stem(low)
+    dull = low in STOPWORDS or low in DULL or root in _VERBS or is_process(root)
+    foreign = len(low) < 4 and not low.isascii()
+    return not dull and not foreign and not _NUMBERED.match(token) and len(token) < 40
+
+
+def _grams(tokens: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    stems = [stem(token.lower()) for token in tokens]
+    for start in range(len(tokens)):
+        for end in range(start + 1, min(len(tokens), start + _WORDS) + 1):
+            some = tuple(stems[start:end])
+            if len(set(some)) == len(some):
+                yield some, " ".join(tokens[start:end])
+
+
+def _spelling(counted: Counter[str]) -> str:
+    """The most frequent spelling; of a word that is no name of its own, in lower case."""
+    most = max(counted.values())
+    best = min(s for s, n in counted.items() if n == most)
+    return " ".join(word if _is_name(word) else word.lower() for word in best.split())
+
+
+def _is_name(word: str) -> bool:
+    return any(c.isupper() or c.isdigit() for c in word[1:]) or "_" in word or "." in word
+
+
+def _bare(title: str) -> str:
+    """A title without what it opens with: a verb, a courtesy, the kind of a commit."""
+    text = _SUBJECT_KIND.sub("", _ADDRESS.sub("", title)) if ":" in title[:30] else title
+    tokens = text.split()
+    while len(tokens) > 2 and not _tells(tokens[0].strip("`\"'(*,.")):
+        tokens = tokens[1:]
+    return " ".join(tokens).strip(" .,:;`*\"'") or title
