@@ -55,6 +55,10 @@ class ConceptQuestions(Protocol):
         """The concept that a record is in."""
         ...
 
+    def resting_on(self, bank: str, kind: str, id: str) -> list[Concept]:
+        """What names a record as what it rests on."""
+        ...
+
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
         """The keywords that most records bear, the most frequent first."""
         ...
@@ -92,14 +96,7 @@ class ConceptWays(Protocol):
         """The URIs of the members that concepts had when they were last decided about."""
         ...
 
-    def concept_vectors(self, bank: str) -> tuple[str, int]:
-        """The model that most vectors are of, and how many exchanges and memories have one."""
-        ...
-
-    def vectors_seen(self, bank: str) -> tuple[str, int]:
-        """The same when concepts were last made."""
-        ...
-
-    def see_vectors(self, bank: str, model: str, vectors: int) -> None:
-        """Concepts were made with these; to be said in the transaction that writes them."""
+    def vector_model(self, bank: str) -> str:
+        """The model that most vectors of a bank's exchanges and memories are of; "" if there are
+        none."""
         ...

@@ -24,9 +24,7 @@ _HISTORY = 40
 _UNNAMED = "Unnamed"
 
 
-def describe(
-    bank: str, story: Story, group: Group, name: str, known: Curated | None
-) -> Concept:
+def describe(bank: str, story: Story, group: Group, name: str, known: Curated | None) -> Concept:
     """The concept that a group is. A person's name for it stands."""
     items = story.members(group)
     files = _files(story, items)

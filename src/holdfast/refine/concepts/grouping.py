@@ -244,7 +244,7 @@ def _share(features: Mapping[str, float], counts: Counter[str], size: int) -> tu
     number = 0
     for feature, weight in features.items():
         whole += weight
-        count = counts[feature] if feature in counts else 0
+        count = counts.get(feature, 0)
         if count:
             shared += weight * min(1.0, _CORE * count / size)
             number += 1

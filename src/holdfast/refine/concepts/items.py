@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from holdfast.language import STOPWORDS, humps, names, stem, words
 from holdfast.model.ids import content_id
@@ -53,7 +54,7 @@ _PROCESS_WORDS = frozenset(
     "continue proceed start started stop pending progress progressed remaining blocked unblocked "
     "waiting assigned agent agents subagent subagents team task tasks todo tasklist claude opus "
     "sonnet haiku fable copilot codex cursor gpt skill skills memory clean cleanup success "
-    "successful successfully modified unmodified staged unstaged untouched included remain leftover "
+    "successful successfully modified unmodified staged unstaged untouched included leftover "
     "origin main master head upstream repo repository worktree src lib dist bin tmp grep sed tail "
     "cat npm npx bun yarn pnpm pip git github bash shell command commands output log logs print "
     "string int integer bool boolean object array list map dict value values key keys type types "
@@ -70,7 +71,8 @@ _PROCESS_WORDS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Item:
     """One exchange or memory. `alias` is the id of the concept that it would found; `files` and
-    `words` are what it can be told by, with how much each counts before the bank is looked at."""
+    `words` are what it can be told by, with how much each counts before the bank is looked at.
+    One that `speaks` tells by itself what it is about: "commit this" does not, nor "go ahead"."""
 
     uri: str
     alias: str
@@ -89,13 +91,7 @@ class Item:
     outcome: str = ""
     large: bool = False
     hash: str = ""
-
-    @property
-    def speaks(self) -> bool:
-        """Whether it tells by itself what it is about: "commit this" does not, nor "go ahead"."""
-        if any(weight >= _CHANGED for weight in self.files.values()):
-            return True
-        return any(not is_process(part) for part in _parts(self.title))
+    speaks: bool = True
 
     @property
     def order(self) -> tuple[str, str, int, str]:
@@ -115,12 +111,15 @@ def of_exchange(exchange: Exchange) -> Item:
     subjects = [f.removeprefix(_COMMITTED) for f in x.facts if f.startswith(_COMMITTED)]
     said = " ".join(filter(None, (x.title, x.summary)))
     long = x.last_seq - x.first_seq >= _LARGE_TURNS and len(x.files_modified) >= _LARGE_FILES
+    files = _files(x.files_modified, x.files_read)
+    speaks = any(weight >= _CHANGED for weight in files.values())
+    speaks = speaks or any(not is_process(part) for part in _parts(x.title))
     return Item(
         name, concept_id(name), "exchange", x.started, x.session, x.first_seq, x.trust, x.title,
-        x.summary, _files(x.files_modified, x.files_read), _words(x.keywords, x.title, said),
+        x.summary, files, _words(x.keywords, x.title, said),
         tuple(map(spell, x.files_modified)), x.keywords, tuple(subjects),
         "" if x.outcome is Outcome.OPEN else x.outcome.value, long,
-        content_id(exchange_text(x)),
+        content_id(exchange_text(x)), speaks,
     )  # fmt: skip
 
 
@@ -199,7 +198,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _humped(word: str) -> bool:
-    return any(a.islower() and b.isupper() for a, b in zip(word, word[1:], strict=False))
+    return any(a.islower() and b.isupper() for a, b in pairwise(word))
 
 
 def _process(part: str) -> float:

@@ -20,9 +20,12 @@ from holdfast.refine.keywords import DULL
 
 LONGEST = 60
 _WORDS = 4
+_ASKED = 60
+_SAID_SO_FAR = 200
 _TITLE, _SUBJECT, _FILE, _SAID = 1.0, 1.2, 0.6, 0.3
 _BY_LENGTH = {1: 0.42, 2: 1.0, 3: 1.05, 4: 0.95}
 _RECURS = 0.25
+_QUALIFIES = 0.4
 _TOKEN = re.compile(r"[^\W_][\w'’./+#-]*[\w+#]|[^\W_]")
 _BREAK = re.compile(r"[^\w\s'’./+#`\"*-]+|\s[-–—]+\s|[.:;,!?](?=\s|$)|\n")
 _ADDRESS = re.compile(r"\w+://\S+|@?(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
@@ -30,25 +33,32 @@ _SUBJECT_KIND = re.compile(r"^\w+(?:\([^)]*\))?!?:\s*")
 _NUMBERED = re.compile(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
 _VERBS = frozenset(
     stem(word)
-    for word in "add adjust allow analyse analyze apply ask avoid bring build bump change check "
-    "clarify clean clear close combine configure consider convert create debug deduplicate define "
-    "delegate deploy detect disable display distinguish document drop enable enforce ensure "
-    "expand explain explore expose extend extract fetch find finish fix flag fold follow force "
-    "format generate give go group handle hide implement import improve include increase inspect "
-    "install integrate introduce investigate keep launch limit list load look make mark mention "
-    "migrate move name normalise normalize open optimise optimize parse pass pick polish prepare "
-    "prevent propagate propose provide pull push put read rebuild recheck reduce refactor refine "
-    "reject remove rename render reorder replace reset resolve rest restore return reuse revert "
-    "review rework rewrite rotate run save say see select send separate set share ship should "
-    "show simplify skip solve sort split start stop store strip support suppress switch sync take "
-    "tell tests think tidy track translate trigger tweak unify update upgrade use validate verify "
-    "want wire work wrap write does did done doing has have got getting getting based adding "
-    "making using ahead anymore again around back away both currently first last next second new "
-    "old same such thing stuff way lot kind sort bit case cases time times user users people "
-    "project page file files folder code text line lines part parts side rather really seems seem "
-    "looks sure okay fine good better best right wrong correct correctly able possible needs need "
-    "instead via per e.g i.e etc when then there here where which that this it's don't doesn't "
-    "enter press presses paste pastes mode standing stand shut shutting lead cause idea plus report reports feature features error errors zero phase since top visible angle land feat amend amended proposal comment comments yes no nope yeah existing currently initially currently quite least enough much many few single double accordingly according isn't aren't can't won't shouldn't couldn't i'm i've we've you're let's what's".split()
+    for word in (
+        "add adjust allow analyse analyze apply ask avoid bring build bump change check clarify "
+        "clean clear close combine configure consider convert create debug deduplicate define "
+        "delegate deploy detect disable display distinguish document drop enable enforce ensure "
+        "expand explain explore expose extend extract fetch find finish fix flag fold follow "
+        "force format generate give go group handle hide implement import improve include "
+        "increase inspect install integrate introduce investigate keep launch limit list load "
+        "look make mark mention migrate move name normalise normalize open optimise optimize "
+        "parse pass pick polish prepare prevent propagate propose provide pull push put read "
+        "rebuild recheck reduce refactor refine reject remove rename render reorder replace reset "
+        "resolve rest restore return reuse revert review rework rewrite rotate run save say see "
+        "select send separate set share ship should show simplify skip solve sort split start "
+        "stop store strip support suppress switch sync take tell tests think tidy track translate "
+        "trigger tweak unify update upgrade use validate verify want wire work wrap write does "
+        "did done doing has have got getting based adding making using ahead anymore again around "
+        "back away both currently first last next second new old same such thing stuff way lot "
+        "kind bit case cases time times user users people project page file files folder code "
+        "text line lines part parts side rather really seems seem looks sure okay fine good "
+        "better best right wrong correct correctly able possible needs need instead via per e.g "
+        "i.e etc when then there here where which that this it's don't doesn't enter press "
+        "presses paste pastes mode standing stand shut shutting lead cause idea plus report "
+        "reports feature features error errors zero phase since top visible angle land feat amend "
+        "amended proposal comment comments yes no nope yeah existing initially quite least enough "
+        "much many few single double accordingly according isn't aren't can't won't shouldn't "
+        "couldn't i'm i've we've you're let's what's "
+    ).split()
 )
 
 
@@ -84,13 +94,27 @@ class Naming:
         self._weights = weights
 
     def names(self, items: Sequence[Item]) -> list[str]:
-        """Names for these, the best first; never none."""
+        """Names for these, the best first; never none. Of very many the latest are asked."""
+        items = items[-_ASKED:]
         heard = _Heard(items)
-        best = self._phrases(heard, len(items))[:6]
-        found = [_spelling(heard.spelled[phrase.stems]) for phrase in best]
+        phrases = self._phrases(heard, len(items))
+        best = phrases[:6]
+        found: list[str] = []
+        for phrase in best:
+            name = _spelling(heard.spelled[phrase.stems])
+            found += (
+                [name] if len(phrase.stems) > 1 else [*_qualified(phrase, phrases, heard), name]
+            )
         found += [_bare(item.title) for item in self._central(items, best)]
         capital = [name[:1].upper() + name[1:] for name in found if name]
         return list(dict.fromkeys(cut(name, LONGEST) for name in capital)) or ["Unnamed"]
+
+    def is_themed(self, items: Sequence[Item]) -> bool:
+        """Whether there is anything that these have in common and that could name them."""
+        if len(items) < 2 or self._phrases(_Heard(items[-_ASKED:]), min(len(items), _ASKED)):
+            return True
+        changed = Counter(f for i in items for f in dict.fromkeys(i.changed) if weight_of(f) >= 1)
+        return any(count > 1 for count in changed.values())
 
     def _phrases(self, heard: _Heard, size: int) -> list[_Phrase]:
         made = [
@@ -104,7 +128,7 @@ class Naming:
         how many members have them; one that recurs as a whole is more than its words."""
         if size > 1 and not any(len(heard.support[(s,)]) > 1 for s in stems):
             return 0.0
-        worth = [heard.share(s, size) ** 0.7 * self._weights.rarity(s) for s in stems]
+        worth = [heard.share(s, size) * self._weights.rarity(s) ** 0.7 for s in stems]
         by = heard.support[tuple(stems)]
         recurs = 1 + _RECURS * min(3, len(by) - 1)
         loud = max(by.values())
@@ -116,9 +140,25 @@ class Naming:
         numbers = [n for p in best for n in sorted(p.members)]
         counted = Counter(numbers)
         order = sorted(
-            range(len(items)), key=lambda n: (-counted[n], not items[n].changed, items[n].order)
+            range(len(items)),
+            key=lambda n: (-counted[n], items[n].title[-1:] in "?…", items[n].order),
         )
         return [items[n] for n in order if items[n].speaks][:3] or list(items[:1])
+
+
+def _qualified(phrase: _Phrase, phrases: Sequence[_Phrase], heard: _Heard) -> list[str]:
+    """A single word says little: the longer phrase that it is a part of, or the word that stands
+    beside it in most of its members."""
+    word = phrase.stems[0]
+    longer = [p for p in phrases if len(p.stems) in (2, 3) and word in p.stems]
+    if longer and longer[0].score >= _QUALIFIES * phrase.score:
+        return [_spelling(heard.spelled[longer[0].stems])]
+    for other in phrases:
+        both = len(other.members & phrase.members)
+        if len(other.stems) == 1 and other.stems[0] != word and both * 2 >= len(phrase.members) > 1:
+            pair = (phrase.stems, other.stems)
+            return [" and ".join(_spelling(heard.spelled[stems]) for stems in pair)]
+    return []
 
 
 def _texts(item: Item) -> Iterator[tuple[str, float]]:
@@ -128,7 +168,7 @@ def _texts(item: Item) -> Iterator[tuple[str, float]]:
     for file in item.changed[:12]:
         if weight_of(file) >= 1:
             yield " ".join(humps(root_of(file))).lower(), _FILE
-    yield item.said, _SAID
+    yield item.said[:_SAID_SO_FAR], _SAID
 
 
 def _runs(text: str) -> Iterator[list[str]]:

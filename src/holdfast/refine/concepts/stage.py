@@ -7,7 +7,7 @@ decisions and of the vectors there are, whatever came first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -28,19 +28,10 @@ _ALL = 1 << 40
 _TRIES = 2
 
 
-def banks_behind(writer: Writer) -> list[str]:
-    """The banks whose concepts are not what they would be if they were made now."""
-    behind = set(writer.banks_behind(NAME, VERSION))
-    for bank in writer.banks():
-        if bank.id not in behind and writer.concept_vectors(bank.id) != writer.vectors_seen(bank.id):
-            behind.add(bank.id)
-    return sorted(behind)
-
-
-def refresh(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
+def know_concepts(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
     """Bring the concepts of every bank up to date; returns how many were written or removed."""
     changed = 0
-    for bank in banks_behind(writer):
+    for bank in writer.banks_behind(NAME, VERSION):
         changed += refresh_bank(writer, bank)
         tick()
     return changed
@@ -50,26 +41,23 @@ def refresh_bank(writer: Writer, bank: str) -> int:
     """Make the concepts of a bank. What changes meanwhile is noticed, and all is told again."""
     for _ in range(_TRIES):
         number = _newest(writer, bank)
-        made, vectors = make(writer, bank)
+        made = make(writer, bank)
         with writer.transaction():
             if _newest(writer, bank) == number:
-                return _write(writer, bank, made, vectors, number)
+                return _write(writer, bank, made)
     with writer.transaction():
-        made, vectors = make(writer, bank)
-        return _write(writer, bank, made, vectors, _newest(writer, bank))
+        return _write(writer, bank, make(writer, bank))
 
 
-def _write(
-    writer: Writer, bank: str, made: Sequence[Made], vectors: tuple[str, int], number: int
-) -> int:
+def _write(writer: Writer, bank: str, made: Sequence[Made]) -> int:
     changed = writer.put_concepts(bank, made)
     for one in made:
         known = writer.curated(bank, "concept", one.concept.id)
         was = _rule_name(one) if known is not None and known.text else ""
         if known is not None and known.was != was:
             writer.put_curated(known._replace(was=was))
-    writer.see_vectors(bank, *vectors)
-    writer.reach(bank, NAME, VERSION, max(number, _newest(writer, bank)))
+    if number := _newest(writer, bank):
+        writer.reach(bank, NAME, VERSION, number)
     return changed
 
 
@@ -86,15 +74,14 @@ def _newest(writer: Writer, bank: str) -> int:
     return unseen[-1].number if unseen else 0
 
 
-def make(writer: Writer, bank: str) -> tuple[list[Made], tuple[str, int]]:
-    """The concepts that a bank comes to, and the vectors that they were made with."""
+def make(writer: Writer, bank: str) -> list[Made]:
+    """The concepts that a bank comes to."""
     items = [of_exchange(exchange) for exchange in writer.bank_exchanges(bank)]
     items += [of_memory(memory) for memory in writer.shown_memories(bank)]
     items.sort(key=lambda item: item.order)
-    vectors = writer.concept_vectors(bank)
     decided = {c.id: c for c in writer.curated_kind(bank, "concept") if c.text or c.gone}
-    founders = _founders(items, decided, writer.anchors(bank))
-    story = Story(items, _meanings(writer, bank, vectors[0], items), founders)
+    founders = _founders(items, _kept(decided), writer.anchors(bank))
+    story = Story(items, _meanings(writer, bank, items), founders)
     groups = _merged(story, decided)
     names = choose_names(story, groups)
     made: list[Made] = []
@@ -104,11 +91,17 @@ def make(writer: Writer, bank: str) -> tuple[list[Made], tuple[str, int]]:
         aliases = tuple(item.alias for item in story.members(group))
         hidden = known is not None and known.gone
         made.append(Made(concept, None if hidden else concept_passage(concept), aliases))
-    return made, vectors
+    return made
+
+
+def _kept(decided: Mapping[str, Curated]) -> set[str]:
+    """The concepts that somebody decided about, or that others were merged into."""
+    into = [parse_uri(known.into) for known in decided.values() if known.into]
+    return {*decided, *(named.id for named in into if named is not None)}
 
 
 def _founders(
-    items: Sequence[Item], decided: Mapping[str, Curated], anchors: Mapping[str, Sequence[str]]
+    items: Sequence[Item], decided: Iterable[str], anchors: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
     """What founds the concepts that people decided about: the first of their members of then
     that is still there."""
@@ -122,7 +115,8 @@ def _founders(
     return founders
 
 
-def _meanings(writer: Writer, bank: str, model: str, items: Sequence[Item]) -> Meanings:
+def _meanings(writer: Writer, bank: str, items: Sequence[Item]) -> Meanings:
+    model = writer.vector_model(bank)
     if not model:
         return Meanings()
     numbers: dict[str, list[int]] = {}

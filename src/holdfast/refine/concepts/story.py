@@ -15,7 +15,7 @@ from holdfast.refine.concepts.naming import Naming
 from holdfast.refine.concepts.splitting import is_due, split
 
 # How many members it has when its name is looked at.
-_NAMED_AT = frozenset((1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987))
+_NAMED_AT = frozenset((1, 2, 5, 12, 30, 75, 200, 500, 1200))
 
 
 class Story:
@@ -40,7 +40,12 @@ class Story:
     @property
     def groups(self) -> list[Group]:
         """Those that are worth showing, by their founders."""
-        shown = [group for group in self.grouping.groups.values() if self._is_worth(group)]
+        shown = [
+            group
+            for group in self.grouping.groups.values()
+            if self._is_worth(group)
+            and (group.id in self._founders.values() or self.naming.is_themed(self.members(group)))
+        ]
         return sorted(shown, key=lambda group: group.members[0])
 
     def _grown(self, group: Group, item: Item) -> None:

@@ -34,6 +34,7 @@ class Weights:
     def __init__(self, items: Iterable[Item]) -> None:
         self._frequency: Counter[str] = Counter()
         self._total = 0
+        self._rarity: dict[str, float] = {}
         for item in items:
             self._frequency.update(item.files.keys())
             self._frequency.update(item.words.keys())
@@ -45,7 +46,12 @@ class Weights:
 
     def rarity(self, feature: str) -> float:
         """How much it tells, from next to nothing up to `_HIGHEST`, in halves."""
-        number = self._frequency[feature]
+        known = self._rarity.get(feature)
+        if known is None:
+            known = self._rarity[feature] = self._reckon(self._frequency[feature])
+        return known
+
+    def _reckon(self, number: int) -> float:
         raw = math.log2((_coarse(self._total) + _EVEN) / (_coarse(number) + 1))
         return min(_HIGHEST, max(_LOWEST, round(raw * 2) / 2))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from holdfast.language import words
@@ -17,7 +18,7 @@ from holdfast.store.sqlite.asking import Asking, in_bank
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingWays
 
-_SPELLINGS = 5
+_SPELLINGS = 12
 _MOST_BEARERS = 100_000
 
 
@@ -42,6 +43,10 @@ class ConceptQuestions(Asking):
             *(bank, bank, kind, id),
         )
         return self._with_members(row) if row else None
+
+    def resting_on(self, bank: str, kind: str, id: str) -> list[Concept]:
+        found = self.concept_of(bank, kind, id)
+        return [found] if found is not None else []
 
     def _with_members(self, row: rows.Row) -> Concept:
         found = self._all(
@@ -90,14 +95,15 @@ class ConceptQuestions(Asking):
             "ORDER BY time DESC, kind, labelled.id LIMIT ?",
             *(*values, text, _SPELLINGS),
         )
+        spelled: Counter[str] = Counter()
         for home, kind, id in latest:
             row = self._one(f"SELECT keywords FROM {kind} WHERE bank = ? AND id = ?", home, id)
             told = rows.listed(row[0]) if row else ()
-            # A whole keyword as it is spelled, else the part of one.
-            for word in (*told, *words(" ".join(told))):
-                if labels.keyword_stems(word) == [text]:
-                    return Keyword(word, text, dict(counts))
-        return Keyword(text, text, dict(counts))
+            # A whole keyword as it is spelled, or the part of one.
+            parts = (*(word for word in told if word.isalnum()), *words(" ".join(told)))
+            spelled.update(w for w in parts if labels.keyword_stems(w) == [text])
+        word = min(spelled, key=lambda w: (-spelled[w], w), default=text)
+        return Keyword(word, text, dict(counts))
 
     def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[Bearer]:
         where, values = in_bank(bank)
@@ -172,8 +178,7 @@ class ConceptWays(CuratingWays):
         concept, passage, aliases = made
         row = rows.concept_row(concept)
         own = [
-            (*_named(member), alias)
-            for member, alias in zip(concept.members, aliases, strict=True)
+            (*_named(member), alias) for member, alias in zip(concept.members, aliases, strict=True)
         ]
         shown = self._one(
             f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'concept' AND id = ?",
@@ -183,9 +188,7 @@ class ConceptWays(CuratingWays):
         if known == row and members.get(concept.id) == own and same:
             return False
         self._remove_concept(concept.bank, concept.id)
-        self._run(
-            f"INSERT INTO concept ({rows.CONCEPT}) VALUES ({rows.marks(rows.CONCEPT)})", *row
-        )
+        self._run(f"INSERT INTO concept ({rows.CONCEPT}) VALUES ({rows.marks(rows.CONCEPT)})", *row)
         self._run_many(
             "INSERT OR REPLACE INTO concept_member VALUES (?, ?, ?, ?, ?, ?)",
             [
@@ -202,12 +205,14 @@ class ConceptWays(CuratingWays):
         self._run("DELETE FROM concept WHERE bank = ? AND id = ?", bank, id)
         self._run("DELETE FROM concept_member WHERE bank = ? AND concept = ?", bank, id)
         for table in ("passage", "bearer"):
-            self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = 'concept' AND id = ?", bank, id)
+            self._run(
+                f"DELETE FROM {table} WHERE bank = ? AND kind = 'concept' AND id = ?", bank, id
+            )
 
     def drop_concepts(self, bank: str | None = None) -> None:
         """All of them go, and are to be made again."""
         where, values = in_bank(bank)
-        for table in ("concept", "concept_member", "concept_seen"):
+        for table in ("concept", "concept_member"):
             self._run(f"DELETE FROM {table} WHERE {where}", *values)
         for table in ("passage", "bearer"):
             self._run(f"DELETE FROM {table} WHERE {where} AND kind = 'concept'", *values)
@@ -232,22 +237,15 @@ class ConceptWays(CuratingWays):
             found.setdefault(concept, []).append(uri(kind, id))
         return found
 
-    def concept_vectors(self, bank: str) -> tuple[str, int]:
+    def vector_model(self, bank: str) -> str:
         row = self._one(
-            "SELECT model, count(DISTINCT passage.id) FROM passage CROSS JOIN vector "
-            "ON vector.bank = passage.bank AND vector.hash = passage.hash AND vector.part = 0 "
+            "SELECT model FROM passage CROSS JOIN vector "
+            "ON vector.bank = passage.bank AND vector.hash = passage.hash "
             "WHERE passage.bank = ? AND passage.kind IN ('exchange', 'memory') "
-            "GROUP BY model ORDER BY 2 DESC, 1 LIMIT 1",
+            "GROUP BY model ORDER BY count(*) DESC, model LIMIT 1",
             bank,
         )
-        return (row[0], row[1]) if row else ("", 0)
-
-    def vectors_seen(self, bank: str) -> tuple[str, int]:
-        row = self._one("SELECT model, vectors FROM concept_seen WHERE bank = ?", bank)
-        return (row[0], row[1]) if row else ("", 0)
-
-    def see_vectors(self, bank: str, model: str, vectors: int) -> None:
-        self._run("INSERT OR REPLACE INTO concept_seen VALUES (?, ?, ?)", bank, model, vectors)
+        return row[0] if row else ""
 
 
 def _named(member: str) -> tuple[str, str]:

@@ -130,6 +130,9 @@ class CuratingWays(CuratingQuestions, ProgressWays):
             self._run("DELETE FROM hidden WHERE bank = ? AND kind = ? AND id = ?", *name)
             if c.gone:
                 self._run("INSERT INTO hidden VALUES (?, ?, ?, ?)", *name, c.session)
+        if c.kind == "concept" and c.gone:  # what stays of it is made again
+            for table in ("passage", "bearer"):
+                self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = ? AND id = ?", *name)
         if not c.session:
             self.note_change(c.bank, "")
 

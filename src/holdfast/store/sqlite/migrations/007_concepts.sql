@@ -34,12 +34,6 @@ CREATE TABLE concept_anchor (
     PRIMARY KEY (bank, concept, place)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE concept_seen (
-    bank TEXT PRIMARY KEY,
-    model TEXT NOT NULL,
-    vectors INTEGER NOT NULL
-) STRICT;
-
 CREATE VIEW seen_concept AS SELECT * FROM concept WHERE
     NOT EXISTS (SELECT 1 FROM hidden WHERE hidden.bank = concept.bank AND kind = 'concept'
         AND hidden.id = concept.id);
