@@ -26,7 +26,6 @@ _CORE = 2.0
 _FOLLOWS = 0.12
 _MEANS = 0.15
 _SHARED = 2
-_LITTLE = 6.0
 _CANDIDATES = 24
 _PROBES = 12
 _POSTED = 400
@@ -86,7 +85,7 @@ class Grouping:
 
     def tell(self, number: int) -> Group | None:
         """Find the place of the next record; None if it says too little to have one."""
-        item, features = self.items[number], self.features[number]
+        item = self.items[number]
         before = self._last.get(item.session) if item.session else None
         if item.session:
             self._last[item.session] = number
@@ -94,7 +93,7 @@ class Grouping:
         if given is not None:
             return self._found(number, given)
         followed = self.home.get(before) if before is not None else None
-        if not item.speaks or _weight(features) < _LITTLE:
+        if not item.speaks:
             # "Commit this" belongs to what it follows upon.
             return self._follow(number, followed)
         near = self._near(number, followed)
@@ -154,8 +153,8 @@ class Grouping:
     def _overlap(self, number: int, group: Group, follows: bool) -> float:
         """The share of what a record is told by that is the core of a concept."""
         features = self.features[number]
-        files, shared_files = _share(features.files, group.files, group.size)
-        words, shared_words = _share(features.words, group.words, group.size)
+        files, shared_files = share_of(features.files, group.files, group.size)
+        words, shared_words = share_of(features.words, group.words, group.size)
         if shared_files + shared_words < _SHARED and not follows:
             return 0.0
         if not features.files:
@@ -212,8 +211,10 @@ class Grouping:
 
     def common(self, one: Group, other: Group, most: int = 3) -> list[str]:
         """What two concepts have in common, the most telling first."""
-        shared = [*(set(one.files) & set(other.files)), *(set(one.words) & set(other.words))]
-        return sorted(shared, key=lambda f: (-self._worth(f), f))[:most]
+        counts: dict[str, int] = {}
+        for mine, theirs in ((one.files, other.files), (one.words, other.words)):
+            counts |= {f: min(n, theirs[f]) for f, n in mine.items() if f in theirs}
+        return sorted(counts, key=lambda f: (-self._worth(f) * counts[f], f))[:most]
 
     def _worth(self, feature: str) -> float:
         return self.weights.rarity(feature)
@@ -234,11 +235,7 @@ class Grouping:
         return split
 
 
-def _weight(features: Features) -> float:
-    return sum(features.files.values()) + sum(features.words.values())
-
-
-def _share(features: Mapping[str, float], counts: Counter[str], size: int) -> tuple[float, int]:
+def share_of(features: Mapping[str, float], counts: Counter[str], size: int) -> tuple[float, int]:
     """The share of features that is the core of a concept, and how many it has at all."""
     whole = shared = 0.0
     number = 0

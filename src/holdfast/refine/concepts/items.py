@@ -30,6 +30,7 @@ _OUTSIDE = 0.2
 _MOST_FILES = 30
 _MOST_NAMES = 6
 _MEMORY_KEYWORDS = 8
+_ENOUGH = 2.0
 _LARGE_TURNS, _LARGE_FILES = 40, 3
 _COMMITTED = "Committed: "
 
@@ -47,24 +48,23 @@ _ADDRESS = re.compile(r"\w+://\S+")
 _ABSOLUTE = re.compile(r"^(?:/|~|[A-Za-z]:/|\.\./)")
 _PROCESS_WORDS = frozenset(
     stem(word)
-    for word in "commit committed push pull pr merge merged branch rebase stash checkout release "
-    "tag version changelog lint linter typecheck hook hooks pre-commit precommit husky prettier "
-    "eslint pass passed passing fail failed failing build builds building compile verify verified "
-    "verification review reviewed approve approved complete completed completion finish finished "
-    "continue proceed start started stop pending progress progressed remaining blocked unblocked "
-    "waiting assigned agent agents subagent subagents team task tasks todo tasklist claude opus "
-    "sonnet haiku fable copilot codex cursor gpt skill skills memory clean cleanup success "
-    "successful successfully modified unmodified staged unstaged untouched included leftover "
-    "origin main master head upstream repo repository worktree src lib dist bin tmp grep sed tail "
-    "cat npm npx bun yarn pnpm pip git github bash shell command commands output log logs print "
-    "string int integer bool boolean object array list map dict value values key keys type types "
-    "class method call calls return returns name names field param params argument default "
-    "option options import imports export exports module modules package packages todo fixme "
-    "e.g think want look ask answer question please really maybe also still already currently "
-    "refactor refactored rename renamed delete deleted drop dropped replace replaced mention "
-    "fully properly instead analysis analyze analyse plan planning design approach solution fix "
-    "issue issues bug bugs problem problems improve improvement support simple single multiple "
-    "various different specific general common full entire whole proper".split()
+    for word in (
+        "commit committed commits push pushed pull pr rebase stash checkout changelog lint "
+        "linter typecheck pre-commit precommit husky prettier eslint pass passed passes "
+        "passing fail failed failing verify verified verification review reviewed approve "
+        "approved complete completed completion finish finished continue proceed start "
+        "started pending progress remaining blocked unblocked waiting assigned agent agents "
+        "subagent subagents task tasks todo tasklist claude opus sonnet haiku fable clean "
+        "cleanup success successful successfully modified unmodified staged unstaged "
+        "untouched included leftover origin main master head upstream repo repository "
+        "worktree src lib dist bin tmp grep sed tail npm npx bun yarn pnpm pip git github "
+        "bash shell fixme think want look ask answer question please really maybe also still "
+        "already currently refactor refactored rename renamed delete deleted drop dropped "
+        "replace replaced mention fully properly instead analysis analyze analyse plan "
+        "planning approach solution fix issue issues bug bugs problem problems improve "
+        "improvement simple various different specific general common full entire whole "
+        "proper http https www com org string boolean null undefined"
+    ).split()
 )
 
 
@@ -114,9 +114,11 @@ def of_exchange(exchange: Exchange) -> Item:
     files = _files(x.files_modified, x.files_read)
     speaks = any(weight >= _CHANGED for weight in files.values())
     speaks = speaks or any(not is_process(part) for part in _parts(x.title))
+    told = _words(x.keywords, x.title, said)
+    speaks = speaks and sum(files.values()) + sum(told.values()) >= _ENOUGH
     return Item(
         name, concept_id(name), "exchange", x.started, x.session, x.first_seq, x.trust, x.title,
-        x.summary, files, _words(x.keywords, x.title, said),
+        x.summary, files, told,
         tuple(map(spell, x.files_modified)), x.keywords, tuple(subjects),
         "" if x.outcome is Outcome.OPEN else x.outcome.value, long,
         content_id(exchange_text(x)), speaks,

@@ -22,8 +22,8 @@ LONGEST = 60
 _WORDS = 4
 _ASKED = 60
 _SAID_SO_FAR = 200
-_TITLE, _SUBJECT, _FILE, _SAID = 1.0, 1.2, 0.6, 0.3
-_BY_LENGTH = {1: 0.42, 2: 1.0, 3: 1.05, 4: 0.95}
+_TITLE, _SUBJECT, _FILE, _KEYWORD, _SAID = 1.0, 1.2, 0.6, 0.5, 0.3
+_BY_LENGTH = {1: 0.42, 2: 1.0, 3: 1.05, 4: 1.05}
 _RECURS = 0.25
 _QUALIFIES = 0.4
 _TOKEN = re.compile(r"[^\W_][\w'’./+#-]*[\w+#]|[^\W_]")
@@ -31,33 +31,42 @@ _BREAK = re.compile(r"[^\w\s'’./+#`\"*-]+|\s[-–—]+\s|[.:;,!?](?=\s|$)|\n")
 _ADDRESS = re.compile(r"\w+://\S+|@?(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
 _SUBJECT_KIND = re.compile(r"^\w+(?:\([^)]*\))?!?:\s*")
 _NUMBERED = re.compile(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
+# What a request opens with; a name does not, though it may go on with one: "daily limit".
 _VERBS = frozenset(
     stem(word)
     for word in (
-        "add adjust allow analyse analyze apply ask avoid bring build bump change check clarify "
-        "clean clear close combine configure consider convert create debug deduplicate define "
-        "delegate deploy detect disable display distinguish document drop enable enforce ensure "
-        "expand explain explore expose extend extract fetch find finish fix flag fold follow "
-        "force format generate give go group handle hide implement import improve include "
-        "increase inspect install integrate introduce investigate keep launch limit list load "
-        "look make mark mention migrate move name normalise normalize open optimise optimize "
-        "parse pass pick polish prepare prevent propagate propose provide pull push put read "
-        "rebuild recheck reduce refactor refine reject remove rename render reorder replace reset "
-        "resolve rest restore return reuse revert review rework rewrite rotate run save say see "
-        "select send separate set share ship should show simplify skip solve sort split start "
-        "stop store strip support suppress switch sync take tell tests think tidy track translate "
-        "trigger tweak unify update upgrade use validate verify want wire work wrap write does "
-        "did done doing has have got getting based adding making using ahead anymore again around "
-        "back away both currently first last next second new old same such thing stuff way lot "
-        "kind bit case cases time times user users people project page file files folder code "
-        "text line lines part parts side rather really seems seem looks sure okay fine good "
-        "better best right wrong correct correctly able possible needs need instead via per e.g "
-        "i.e etc when then there here where which that this it's don't doesn't enter press "
-        "presses paste pastes mode standing stand shut shutting lead cause idea plus report "
-        "reports feature features error errors zero phase since top visible angle land feat amend "
-        "amended proposal comment comments yes no nope yeah existing initially quite least enough "
-        "much many few single double accordingly according isn't aren't can't won't shouldn't "
-        "couldn't i'm i've we've you're let's what's "
+        "add adjust allow analyse analyze apply ask avoid bring build bump change check "
+        "clarify clean clear close combine configure consider convert create debug "
+        "deduplicate define delegate deploy detect disable display distinguish document drop "
+        "enable enforce ensure expand explain explore expose extend extract fetch find finish "
+        "fix flag fold follow force format generate give go group handle harden hide "
+        "implement import improve include increase inspect install integrate introduce "
+        "investigate keep launch limit list load look make mark mention migrate move name "
+        "narrow normalise normalize open optimise optimize parse pass pick polish prepare "
+        "prevent propagate propose provide pull push put read rebuild recheck reduce refactor "
+        "refine reject remove rename render reorder replace reset resolve restore return "
+        "reuse revert review rework rewrite rotate run save say see select send separate set "
+        "share ship show simplify skip solve sort split start stop store strip support "
+        "suppress switch sync take tell think tidy track translate trigger tweak unify update "
+        "upgrade use validate verify want warm wire work wrap write draw back calibrate "
+        "execute spawn spawned applied studied behind outside inside always never"
+    ).split()
+)
+# What no name is made of.
+_FILLERS = frozenset(
+    stem(word)
+    for word in (
+        "should does did done doing has have got getting based adding making using ahead "
+        "anymore again around away both currently first last next second new old same such "
+        "thing stuff way lot kind bit case cases time times user users people project page "
+        "file files folder code text line lines part parts side rather really seems seem "
+        "looks sure okay fine good better best right wrong correct correctly able possible "
+        "needs need instead via per e.g i.e etc when then there here where which that this "
+        "it's don't doesn't enter press presses paste pastes standing stand shut shutting "
+        "lead cause idea plus zero since angle land feat amend amended yes no nope yeah "
+        "existing initially quite least enough much many few according accordingly isn't "
+        "aren't can't won't shouldn't couldn't i'm i've we've you're let's what's works "
+        "worked gone more once must forever"
     ).split()
 )
 
@@ -73,10 +82,14 @@ class _Heard:
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.support: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
+        self.words: defaultdict[str, dict[int, float]] = defaultdict(dict)
         self.spelled: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         for number, item in enumerate(items):
             for text, weight in _texts(item):
                 for tokens in _runs(text):
+                    for word in {stem(token.lower()) for token in tokens}:
+                        own = self.words[word]
+                        own[number] = max(weight, own.get(number, 0.0))
                     for stems, spelling in _grams(tokens):
                         known = self.support[stems].get(number, 0.0)
                         self.support[stems][number] = max(known, weight)
@@ -84,7 +97,7 @@ class _Heard:
 
     def share(self, word: str, size: int) -> float:
         """How much of the concept has a word."""
-        return sum(self.support[(word,)].values()) / size
+        return sum(self.words[word].values()) / size
 
 
 class Naming:
@@ -126,7 +139,7 @@ class Naming:
     def _score(self, stems: Sequence[str], heard: _Heard, size: int) -> float:
         """A phrase is as telling as its words, and its words as what they tell of the bank and
         how many members have them; one that recurs as a whole is more than its words."""
-        if size > 1 and not any(len(heard.support[(s,)]) > 1 for s in stems):
+        if size > 1 and not any(len(heard.words[s]) > 1 for s in stems):
             return 0.0
         worth = [heard.share(s, size) * self._weights.rarity(s) ** 0.7 for s in stems]
         by = heard.support[tuple(stems)]
@@ -169,6 +182,7 @@ def _texts(item: Item) -> Iterator[tuple[str, float]]:
         if weight_of(file) >= 1:
             yield " ".join(humps(root_of(file))).lower(), _FILE
     yield item.said[:_SAID_SO_FAR], _SAID
+    yield " | ".join(item.keywords), _KEYWORD
 
 
 def _runs(text: str) -> Iterator[list[str]]:
@@ -188,14 +202,20 @@ def _runs(text: str) -> Iterator[list[str]]:
 def _tells(token: str) -> bool:
     low = token.lower().replace("’", "'")
     root = stem(low)
-    dull = low in STOPWORDS or low in DULL or root in _VERBS or is_process(root)
+    dull = low in STOPWORDS or low in DULL or root in _FILLERS or is_process(root)
     foreign = len(low) < 4 and not low.isascii()
     return not dull and not foreign and not _NUMBERED.match(token) and len(token) < 40
+
+
+def _begins(token: str) -> bool:
+    return _tells(token) and (stem(token.lower()) not in _VERBS or _is_name(token))
 
 
 def _grams(tokens: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     stems = [stem(token.lower()) for token in tokens]
     for start in range(len(tokens)):
+        if stems[start] in _VERBS and not _is_name(tokens[start]):
+            continue
         for end in range(start + 1, min(len(tokens), start + _WORDS) + 1):
             some = tuple(stems[start:end])
             if len(set(some)) == len(some):
@@ -217,6 +237,6 @@ def _bare(title: str) -> str:
     """A title without what it opens with: a verb, a courtesy, the kind of a commit."""
     text = _SUBJECT_KIND.sub("", _ADDRESS.sub("", title)) if ":" in title[:30] else title
     tokens = text.split()
-    while len(tokens) > 2 and not _tells(tokens[0].strip("`\"'(*,.")):
+    while len(tokens) > 2 and not _begins(tokens[0].strip("`\"'(*,.@")):
         tokens = tokens[1:]
     return " ".join(tokens).strip(" .,:;`*\"'") or title

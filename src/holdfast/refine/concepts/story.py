@@ -50,10 +50,10 @@ class Story:
 
     def _grown(self, group: Group, item: Item) -> None:
         if is_due(group):
-            for new in split(self.grouping, group, item, self._founders):
+            new = split(self.grouping, group, item, self._founders)
+            if new is not None:
                 self._name(new, item)
-                last = group.told[-1]
-                group.told[-1] = last._replace(name=new.name) if last.other == new.id else last
+                group.told[-1] = group.told[-1]._replace(name=new.name)
             self._name(group, item)
         elif group.size in _NAMED_AT:
             self._name(group, item)
