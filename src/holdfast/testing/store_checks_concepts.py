@@ -70,7 +70,7 @@ def check_a_concept_is_found_by_the_id_of_what_went_into_it(make_store: MakeStor
 def check_only_what_changed_is_written(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         one, other = a_concept(), a_concept("c2", name="Moon")
-        other = replace(other, members=("holdfast://exchange/x2",))
+        other = replace(other, members=("holdfast://exchange/x2",), keywords=("lunar",))
         both = [_made(one), _made(other, "c2")]
         expect(store.put_concepts(BANK, both), 2, "the first time")
         expect(store.put_concepts(BANK, both), 0, "the same again")
