@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, cut, humps, stem
@@ -77,6 +78,11 @@ class _Phrase(NamedTuple):
     members: frozenset[int]
 
 
+class _Named(NamedTuple):
+    names: list[str]
+    themed: bool
+
+
 class _Heard:
     """What the members of a concept say: each phrase with how loud each member says it."""
 
@@ -105,29 +111,40 @@ class Naming:
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
+        self._known: dict[tuple[str, ...], _Named] = {}
 
     def names(self, items: Sequence[Item]) -> list[str]:
         """Names for these, the best first; never none. Of very many the latest are asked."""
-        items = items[-_ASKED:]
+        return self._look(items[-_ASKED:]).names
+
+    def is_themed(self, items: Sequence[Item]) -> bool:
+        """Whether there is anything that these have in common and that could name them."""
+        if len(items) < 2 or self._look(items[-_ASKED:]).themed:
+            return True
+        changed = Counter(f for i in items for f in dict.fromkeys(i.changed) if weight_of(f) >= 1)
+        return any(count > 1 for count in changed.values())
+
+    def _look(self, items: Sequence[Item]) -> _Named:
+        """Each group is looked at once: most are asked about several times."""
+        key = tuple(item.uri for item in items)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._name(items)
+        return known
+
+    def _name(self, items: Sequence[Item]) -> _Named:
         heard = _Heard(items)
         phrases = self._phrases(heard, len(items))
         best = phrases[:6]
         found: list[str] = []
         for phrase in best:
             name = _spelling(heard.spelled[phrase.stems])
-            found += (
-                [name] if len(phrase.stems) > 1 else [*_qualified(phrase, phrases, heard), name]
-            )
+            found += [] if len(phrase.stems) > 1 else _qualified(phrase, phrases, heard)
+            found.append(name)
         found += [_bare(item.title) for item in self._central(items, best)]
         capital = [name[:1].upper() + name[1:] for name in found if name]
-        return list(dict.fromkeys(cut(name, LONGEST) for name in capital)) or ["Unnamed"]
-
-    def is_themed(self, items: Sequence[Item]) -> bool:
-        """Whether there is anything that these have in common and that could name them."""
-        if len(items) < 2 or self._phrases(_Heard(items[-_ASKED:]), min(len(items), _ASKED)):
-            return True
-        changed = Counter(f for i in items for f in dict.fromkeys(i.changed) if weight_of(f) >= 1)
-        return any(count > 1 for count in changed.values())
+        names = list(dict.fromkeys(cut(name, LONGEST) for name in capital)) or ["Unnamed"]
+        return _Named(names, bool(phrases))
 
     def _phrases(self, heard: _Heard, size: int) -> list[_Phrase]:
         made = [
@@ -199,6 +216,7 @@ def _runs(text: str) -> Iterator[list[str]]:
             yield run
 
 
+@lru_cache(maxsize=50_000)
 def _tells(token: str) -> bool:
     low = token.lower().replace("’", "'")
     root = stem(low)
