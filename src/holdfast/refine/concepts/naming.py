@@ -192,7 +192,9 @@ def _qualified(phrase: _Phrase, phrases: Sequence[_Phrase], heard: _Heard) -> li
 
 
 def _texts(item: Item) -> Iterator[tuple[str, float]]:
-    yield item.title.rstrip("…"), _TITLE if item.kind == "exchange" else _SAID
+    # The last word of a title that was cut may be half a word.
+    title = item.title.rpartition(" ")[0] if item.title.endswith("…") else item.title
+    yield title, _TITLE if item.kind == "exchange" else _SAID
     for subject in item.subjects:
         yield _SUBJECT_KIND.sub("", subject), _SUBJECT
     for file in item.changed[:12]:
