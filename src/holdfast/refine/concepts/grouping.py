@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from typing import NamedTuple
 
 from holdfast.refine.concepts.items import Item
@@ -28,7 +29,7 @@ _MEANS = 0.15
 _SHARED = 2
 _CANDIDATES = 24
 _PROBES = 12
-_POSTED = 400
+_POSTED = 120
 
 
 class Told(NamedTuple):
@@ -134,11 +135,10 @@ class Grouping:
             found.update(list(self._posted.get(feature, ())))
         if followed is not None:
             found[followed] += 1
-        best = sorted(found, key=lambda id: (-found[id], self.groups[id].members[0]))
-        scored = [
-            (self._overlap(number, self.groups[id], id == followed), id)
-            for id in best[:_CANDIDATES]
-        ]
+        best = nsmallest(
+            _CANDIDATES, found, key=lambda id: (-found[id], self.groups[id].members[0])
+        )
+        scored = [(self._overlap(number, self.groups[id], id == followed), id) for id in best]
         return sorted(
             (pair for pair in scored if pair[0] > 0),
             key=lambda pair: (-round(pair[0], 6), self.groups[pair[1]].members[0]),
