@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench import (
     abstention,
     answers,
+    concepts,
     hooks,
     memory,
     redaction,
@@ -23,6 +24,7 @@ for module in (
     scale,
     reranker,
     abstention,
+    concepts,
     hooks,
     storm,
     answers,

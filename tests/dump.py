@@ -24,6 +24,8 @@ _QUERIES = {
     "JOIN label ON label.id = labelled.label",
     "bearer": "SELECT bank, kind, id, time, json_array_length(labels) FROM bearer",
     "label": "SELECT bank, sort, text FROM label",
+    "concept": "SELECT * FROM concept",
+    "concept_member": "SELECT * FROM concept_member",
     "stale": "SELECT * FROM stale",
 }
 

@@ -26,6 +26,7 @@ from holdfast.app import knowing, refining
 from holdfast.app.memory import Holdfast
 from holdfast.app.older import look
 from holdfast.settings import Settings
+from holdfast.store.protocol import Store
 from holdfast.testing.transcripts import Script, bug_hunt
 
 BETTER = "The retry wrapper ran load() twice after a timeout in the nightly import"
@@ -270,19 +271,20 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
 ) -> None:
     stage = ModuleType("a_stage_for_a_test")
 
-    def run(memory: Holdfast, tick: object) -> str:
-        for bank in memory.store.banks_behind("echo", 2):
-            with memory.store.transaction():
-                last = memory.store.changes(bank, "echo", 2)[-1]
-                memory.store.reach(bank, "echo", 2, last.number)
-        return "all seen"
+    def run(store: Store, tick: object) -> int:
+        for bank in store.banks_behind("echo", 2):
+            with store.transaction():
+                last = store.changes(bank, "echo", 2)[-1]
+                store.reach(bank, "echo", 2, last.number)
+        return 1
 
     stage.run = run  # pyright: ignore[reportAttributeAccessIssue]
     monkeypatch.setitem(sys.modules, stage.__name__, stage)
-    monkeypatch.setattr(knowing, "STAGES", (knowing.Stage("echo", 2, stage.__name__),))
+    monkeypatch.setattr(knowing, "STAGES", (knowing.Stage("echo", 2, stage.__name__, "run"),))
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([bug_hunt().write(tmp_path / "claude" / "projects")]))
+        found = memory.find([bug_hunt().write(tmp_path / "claude" / "projects")])
+        memory.ingest(found, knowing=False)
         assert look(memory).stages == ("echo",)
         assert refining.finish(memory) == 0 and look(memory).stages == ()
-        assert knowing.know(memory) == []
+        assert knowing.know(memory.store) == {}

@@ -96,7 +96,7 @@ def test_what_sums_up_has_an_arm_of_its_own(shop: Holdfast, store: SqliteStore) 
     bank = shop.bank_id("shop")
     terms = read(store, bank, "session cookies", lambda: NOW).terms
     found = summaries(bank, terms, (), 30).run(store).finds
-    assert found and {find.passage.kind for find in found} == {"digest", "exchange"}
+    assert found and {find.passage.kind for find in found} == {"concept", "digest", "exchange"}
     assert summaries(bank, terms, (Layer.TRANSCRIPTS,), 30).run(store).finds == []
     assert {f.passage.kind for f in direct(bank, terms, (), 30).run(store).finds} > {"turn"}
 

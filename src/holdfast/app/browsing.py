@@ -6,12 +6,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.app.reading import Reading, here
+from holdfast.app.reading import ALL_BANKS, Reading, here
 from holdfast.errors import NotFoundError
+from holdfast.model.knowledge import Concept
 from holdfast.model.query import LAYER_OF, Moment
 from holdfast.recall.finding import Found, find, make_filter
+from holdfast.recall.path import Path, path
 from holdfast.recall.timeline import KINDS, Timeline, read_anchor, timeline
+from holdfast.recall.topics import Leads, find_concept, leads
 from holdfast.settings import Settings, load_settings
+from holdfast.store.concepts import Keyword
 from holdfast.store.protocol import Record
 
 
@@ -82,6 +86,27 @@ class Browsing(Reading):
             filter = filter._replace(file=filter.file.removeprefix(root.rstrip("/") + "/"))
         id = self.bank_id(bank)
         return replace(find(self._store, id, filter, limit), bank=self.bank_name(id))
+
+    def concepts(self, bank: str | None = None, limit: int = 20) -> list[Concept]:
+        """The concepts of a bank, the one that was touched last first."""
+        return self._store.concepts(self.bank_id(bank), limit)
+
+    def concept(self, name: str, bank: str | None = None) -> Concept:
+        """The concept of a name, an id or the start of one; of several that fit the name, the one
+        that was touched last."""
+        return find_concept(self._store, self.bank_id(bank), name)
+
+    def keywords(self, bank: str | None = None, limit: int = 50) -> list[Keyword]:
+        """The keywords of a bank, the most frequent first."""
+        return self._store.keywords(self.bank_id(bank), limit)
+
+    def keyword(self, words: str, bank: str | None = None, limit: int = 20) -> Leads:
+        """What words lead to: facts, concepts, exchanges."""
+        return leads(self._store, self.bank_id(bank), words, limit)
+
+    def path(self, uri: str, bank: str | None = ALL_BANKS) -> Path:
+        """The path through a record: facts, concepts, exchanges, turns and raw lines."""
+        return path(self._store, self.bank_id(bank), uri)
 
 
 def open_browsing(settings: Settings | None = None) -> Browsing:

@@ -1,27 +1,27 @@
-"""The stages above the session, in their order. Each is loaded only when a bank is behind."""
+"""What is known above the session, brought up to date: every stage in its order, where one is
+behind. A stage is loaded only then."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from holdfast.store.progress import Progress
-
-if TYPE_CHECKING:
-    from holdfast.app.memory import Holdfast
+from holdfast.store.protocol import Store
 
 
 class Stage(NamedTuple):
-    """A stage by its name and the version of its rules; `module` has a function `run(memory,
-    tick)` that brings all banks up to date and returns what it did, in words."""
+    """A stage: its name and version, and the function that brings it up to date."""
 
     name: str
     version: int
     module: str
+    function: str
 
 
-STAGES: tuple[Stage, ...] = ()
+# The versions are those of the modules: a stage must not be loaded to know that it is not needed.
+STAGES = (Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),)
 
 
 def stages_behind(progress: Progress) -> list[str]:
@@ -29,11 +29,11 @@ def stages_behind(progress: Progress) -> list[str]:
     return [stage.name for stage in STAGES if progress.banks_behind(stage.name, stage.version)]
 
 
-def know(memory: Holdfast, tick: Callable[[], None] = lambda: None) -> list[str]:
-    """Bring every stage up to date; returns what was done, in words."""
-    told: list[str] = []
+def know(store: Store, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
+    """Run the stages that are behind; returns how much each has changed."""
+    done: dict[str, int] = {}
     for stage in STAGES:
-        if memory.store.banks_behind(stage.name, stage.version):
+        if store.banks_behind(stage.name, stage.version):
             module: Any = import_module(stage.module)
-            told.append(f"{stage.name}: {module.run(memory, tick)}")
-    return told
+            done[stage.name] = getattr(module, stage.function)(store, tick)
+    return done

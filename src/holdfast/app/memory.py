@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.curating import Curating
+from holdfast.app.knowing import know
 from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
@@ -65,9 +66,16 @@ class Holdfast(Curating):
         inputs: Sequence[Input],
         workers: int = 1,
         progress: Progress = lambda done, total: None,
+        knowing: bool = True,
     ) -> Account:
-        """Read transcripts. More than one worker needs a main module that can be imported."""
-        return ingest(self._store, self._banks, inputs, self._rules, self._now, workers, progress)
+        """Read transcripts, and unless `knowing` is left to later, work out what that adds to what
+        is known. More than one worker needs a main module that can be imported."""
+        account = ingest(
+            self._store, self._banks, inputs, self._rules, self._now, workers, progress
+        )
+        if knowing:
+            know(self._store)
+        return account
 
     def embed(
         self,
@@ -79,6 +87,8 @@ class Holdfast(Curating):
         only for so many seconds. Returns how many still wait."""
         models: Any = import_module("holdfast.app.models")
         left: int = models.embed(self._store, self.settings, turns_for, progress, threads)
+        if any(know(self._store).values()):  # what meaning brought together
+            left = models.embed(self._store, self.settings, 0.0, progress, threads)
         self._loaded = False
         return left
 
@@ -101,6 +111,7 @@ class Holdfast(Curating):
             self._store.drop_derived()
         done = derive_stale(self._store)
         self.apply_decisions()
+        know(self._store)
         return done
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
+from holdfast.app import knowing
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.curating import remove_derived_files
 from holdfast.app.memory import rules_of
@@ -94,7 +95,10 @@ def ingest(work: Work) -> str:
     known = {item.path for item in inputs}
     inputs += [item for item in work.unread.portion() if item.path not in known]
     account = work.memory.ingest(
-        inputs, workers=1, progress=lambda done, total: work.tick("reading", done, total)
+        inputs,
+        workers=1,
+        progress=lambda done, total: work.tick("reading", done, total),
+        knowing=False,
     )
     for source in account.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
@@ -126,6 +130,12 @@ def summarise(work: Work) -> str:
     told += [f"{done.failed} came to nothing"] * bool(done.failed)
     told += [f"stopped: {done.stopped}"] * bool(done.stopped)
     return "; ".join(told)
+
+
+def know(work: Work) -> str:
+    """Work out what is known above the session, where something under it has changed."""
+    done = knowing.know(work.memory.store, lambda: work.tick("knowing", 0, 0))
+    return ", ".join(f"{count} {name}" for name, count in done.items() if count)
 
 
 def settle(work: Work) -> str:
@@ -210,6 +220,7 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
+    Step("know", know),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

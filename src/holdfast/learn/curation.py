@@ -25,8 +25,8 @@ from holdfast.refine.passages import commit_passage, memory_passage
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer
 
-CORRECTABLE = ("turn", "exchange", "digest", "memory", "commit")
-MERGEABLE = ("exchange", "memory", "commit")
+CORRECTABLE = ("turn", "exchange", "digest", "memory", "commit", "concept")
+MERGEABLE = ("exchange", "memory", "commit", "concept")
 LONGEST = 20_000
 
 
@@ -177,8 +177,17 @@ class Curator:
         with self._writer.transaction():
             entry = Curation(0, target.bank, self._now(), action, target.uri, text, self._who)
             made = self._writer.curate(entry)
+            self._anchor(target, text if action is Action.MERGE else "")
             self.apply(target.bank, [target])
             return made
+
+    def _anchor(self, target: Target, into: str) -> None:
+        """A concept that somebody decided about is known again by the members it had then."""
+        other = parse_uri(into)
+        if target.kind == "concept":
+            self._writer.anchor(target.bank, target.id)
+            if other is not None:
+                self._writer.anchor(target.bank, other.id)
 
     def apply(self, bank: str, targets: Iterable[Target]) -> None:
         """Work out what the log comes to for some records, and derive what depends on them."""

@@ -166,6 +166,11 @@ class Eraser:
                     "A digest holds only what its exchanges say.",
                     "Purge its session, or the exchange that must go; `forget` hides a digest.",
                 )
+            case "concept":
+                raise InputError(
+                    "A concept holds only what its exchanges and memories say.",
+                    "Purge the one that must go; `forget` hides a concept.",
+                )
             case _:
                 return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from holdfast.model.trust import Status, Trust
 
@@ -47,9 +48,18 @@ class Memory:
     superseded_by: str = ""
 
 
+class Growth(NamedTuple):
+    """One thing that happened to a concept: when, what, and why."""
+
+    time: str
+    what: str
+    why: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """L3: a named group of exchanges and memories about one feature or topic."""
+    """L3: a named group of exchanges and memories about one feature or topic. `members` are
+    their URIs in the order of time; `history` is how it came to be what it is."""
 
     bank: str
     id: str
@@ -60,6 +70,8 @@ class Concept:
     members: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    founded: str = ""
+    history: tuple[Growth, ...] = ()
 
 
 class FactKind(StrEnum):

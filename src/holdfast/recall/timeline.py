@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.language import cut
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
@@ -26,7 +26,7 @@ ALL_KINDS = (*KINDS, "turn")
 MOST_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = Moment("~")
-_Timed = Turn | Exchange | Digest | Commit | Memory
+_Timed = Turn | Exchange | Digest | Commit | Memory | Concept
 _Place = tuple[str, str, int, str, str]
 
 
@@ -139,8 +139,8 @@ def _place(moment: Moment) -> _Place:
 
 def _time_of(record: Record) -> str:
     """The time a record is ordered by: when it began."""
-    if isinstance(record, Memory):
-        return record.when
+    if isinstance(record, Memory | Concept):
+        return record.when if isinstance(record, Memory) else record.updated
     time = record.time if isinstance(record, Turn | Commit) else record.started
     if not time:
         raise InputError(
@@ -153,7 +153,7 @@ def _time_of(record: Record) -> str:
 def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
     title, note = _words(record)
     host = ""
-    if not isinstance(record, Commit | Memory):
+    if not isinstance(record, Commit | Memory | Concept):
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
@@ -178,6 +178,8 @@ def _words(record: _Timed) -> tuple[str, str]:
         return record.subject, record.author
     if isinstance(record, Memory):
         return record.what, record.who
+    if isinstance(record, Concept):
+        return record.name, f"{len(record.members)} records"
     if record.tool is not None:
         return f"{record.tool.name} {record.tool.target or record.tool.action}", record.role.value
     return record.text, record.speaker or record.role.value

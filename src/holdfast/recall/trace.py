@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
+from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.store.protocol import Reader, Record
@@ -36,7 +37,8 @@ class RawLine(NamedTuple):
 
 class Trace(NamedTuple):
     """A record, what it stands in (`above`), what it is made of (`below`), the raw line of its
-    first turn, what people decided about it, and the words that its last correction replaced."""
+    first turn, what people decided about it, and the words that its last correction replaced.
+    `note` says so where another name was asked for than the record has now."""
 
     word: str
     record: Record
@@ -45,6 +47,7 @@ class Trace(NamedTuple):
     raw: RawLine | None = None
     history: tuple[Curation, ...] = ()
     superseded: str = ""
+    note: str = ""
 
 
 def word_of(record: Record) -> str:
@@ -58,7 +61,16 @@ def trace(reader: Reader, bank: str | None, text: str) -> Trace:
     record = found.record
     known = reader.curated(record.bank, found.word, record.id)
     told = history(reader.curations(record.bank), uri(found.word, record.id))
-    return found._replace(history=tuple(told), superseded=known.was if known else "")
+    was = known.was if known else ""
+    return found._replace(history=tuple(told), superseded=was, note=_went_into(record, text))
+
+
+def _went_into(record: Record, text: str) -> str:
+    """Concepts merge as evidence grows; the old name leads to what holds it now."""
+    named = parse_uri(text)
+    if not isinstance(record, Concept) or named is None or record.id.startswith(named.id):
+        return ""
+    return f"{uri('concept', named.id)} went into this one."
 
 
 def history(log: Iterable[Curation], target: str) -> list[Curation]:
@@ -122,16 +134,30 @@ def _walk(reader: Reader, record: Record) -> Trace:
         return Trace(word, record, tuple(names), raw=raw_line(reader, record))
     if isinstance(record, Exchange):
         turns = reader.turns(record.bank, record.session, record.first_seq, record.last_seq)
-        return Trace(
-            word, record, (uri("session", record.session),), tuple(turns), _first_raw(reader, turns)
-        )
+        above = (*_concept(reader, record), uri("session", record.session))
+        return Trace(word, record, above, tuple(turns), _first_raw(reader, turns))
     if isinstance(record, Digest | Session):
         session = record.session if isinstance(record, Digest) else record.id
         exchanges = reader.exchanges(record.bank, session)
         above = (uri("session", session),) if isinstance(record, Digest) else ()
         turns = reader.turns(record.bank, session, 1, 1)
         return Trace(word, record, above, tuple(exchanges), _first_raw(reader, turns))
-    return Trace(word, record)
+    if isinstance(record, Concept):
+        return Trace(word, record, (), tuple(_members(reader, record)))
+    above = _concept(reader, record) if isinstance(record, Memory) else ()
+    return Trace(word, record, above)
+
+
+def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
+    concept = reader.concept_of(record.bank, word_of(record), record.id)
+    return (uri("concept", concept.id),) if concept is not None else ()
+
+
+def _members(reader: Reader, concept: Concept) -> Iterable[Record]:
+    for member in concept.members:
+        named = parse_uri(member)
+        found = reader.find(concept.bank, named.word, named.id, 1) if named else []
+        yield from (record for record in found if named and record.id == named.id)
 
 
 def _holds(exchange: Exchange, turn: Turn) -> bool:

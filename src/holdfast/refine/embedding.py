@@ -22,6 +22,7 @@ _CONTEXT = 400
 _LISTED = 2000
 _HELD = 8_000_000
 _AT_ONCE = 64
+_GROUPED = ("exchange", "memory")
 _BREAK = re.compile(r"\n+|(?<=[.!?])\s+")
 
 
@@ -79,6 +80,9 @@ def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage]) -> N
     with writer.transaction():
         for bank, own in rows.items():
             writer.put_vectors(bank, embedder.name, own)
+        for bank in {passage.bank for passage in passages if passage.kind in _GROUPED}:
+            # Concepts are told by meaning too.
+            writer.note_change(bank, "")
 
 
 def _units(passage: Passage) -> Iterator[_Unit]:

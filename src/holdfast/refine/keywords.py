@@ -20,7 +20,7 @@ _NOISE = re.compile(
 )
 
 # Words every session has: they tell nothing apart.
-_DULL = frozenset(
+DULL = frozenset(
     "add added all already any check checked code commit create created current done error file "
     "files first fix fixed found here issue line lines look looks made missing new next note now "
     "old open plan problem project read ready remove removed result run running see session set "
@@ -43,7 +43,7 @@ def keywords(request: str, reply: str, files: Iterable[str], limit: int = 8) -> 
     for path in files:
         name = base_name(path)
         root = name.rsplit(".", 1)[0] if "." in name.strip(".") else name
-        if root and root.lower() not in _DULL:
+        if root and root.lower() not in DULL:
             key = stem(root.lower())
             scores[key] += 2.0
             spelled.setdefault(key, root)
@@ -55,7 +55,7 @@ def _count(
     token: str, weight: float, scores: defaultdict[str, float], spelled: dict[str, str]
 ) -> None:
     low = token.lower()
-    if len(low) < 3 or len(low) > 40 or low in STOPWORDS or low in _DULL:
+    if len(low) < 3 or len(low) > 40 or low in STOPWORDS or low in DULL:
         return
     key = stem(low)
     name_like = _IDENTIFIER.search(token) is not None

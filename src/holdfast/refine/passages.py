@@ -7,13 +7,13 @@ from datetime import datetime
 
 from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
 
 # The kinds that get vectors: what is short and says most comes first.
-EAGER = ("memory", "digest", "exchange", "commit")
+EAGER = ("memory", "concept", "digest", "exchange", "commit")
 LATER = ("turn",)
 
 CONTEXT_LIMIT = 300
@@ -64,11 +64,16 @@ def tool_text(tool: ToolCall) -> str:
     return "\n".join(filter(None, (head, tool.action, end)))
 
 
+def exchange_text(exchange: Exchange) -> str:
+    """An exchange in its own words."""
+    facts = [fact for fact in exchange.facts if fact not in exchange.summary]
+    return "\n\n".join(filter(None, (exchange.title, exchange.summary, *facts)))
+
+
 def exchange_passage(exchange: Exchange) -> Passage:
     """An exchange's own words; its keywords and files help to find it."""
     x = exchange
-    facts = [fact for fact in x.facts if fact not in x.summary]
-    body = "\n\n".join(filter(None, (x.title, x.summary, *facts)))
+    body = exchange_text(x)
     files = " ".join((*x.files_modified, *x.files_read))
     context = (
         f"{date_words(x.started)} {x.type.value} {' '.join(x.keywords)} {files} {x.details} "
@@ -132,6 +137,18 @@ def memory_passage(memory: Memory) -> Passage:
         m.bank, "memory", m.id, "", m.when, m.what, context, m.trust, m.status,
         hash=content_id(m.what),
     )  # fmt: skip
+
+
+def concept_passage(concept: Concept) -> Passage:
+    """A concept's name and summary; its keywords and files help to find it."""
+    c = concept
+    body = f"{c.name}\n\n{c.summary}"
+    context = (
+        f"{date_words(c.updated)} {' '.join(c.keywords)} {' '.join(c.files)} {parts_of_names(body)}"
+    )
+    return Passage(
+        c.bank, "concept", c.id, "", c.updated, body, context, c.trust, hash=content_id(body)
+    )
 
 
 def date_words(time: str) -> str:

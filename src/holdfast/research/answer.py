@@ -31,6 +31,8 @@ SENTENCE_LIMIT = 340
 EXCERPT_LIMIT = 240
 OLD_DAYS = 90
 NEAR_MISS = 0.2
+# These repeat what stands nearer to the source.
+_REPEATS = ("digest", "concept")
 _NEAR = 0.8
 _LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
@@ -171,7 +173,7 @@ def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool) -> _Evide
         sentence = f"{sentence.rstrip(':')}{joint}{said[best + 1]}"
     covered = coverage(weight, sentence)
     score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
-    if hit.kind == "digest":
+    if hit.kind in _REPEATS:
         score *= 0.9  # it repeats what an exchange says nearer to the source
     if hit.status is Status.SUPERSEDED:
         score *= 0.4  # what holds now is said elsewhere
@@ -214,7 +216,7 @@ def _line(item: _Evidence, number: int) -> str:
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
-    said = [hit for hit in hits if hit.kind != "digest"] or list(hits)
+    said = [hit for hit in hits if hit.kind not in _REPEATS] or list(hits)
     ranked = sorted(said, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
     best = ranked[0].why.get("coverage_alone", 0.0)
     home = _exchange_of(reader, ranked[0])
@@ -226,8 +228,8 @@ def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
 
 
 def _exchange_of(reader: Reader, hit: Hit) -> str:
-    """What a hit stands in; "" for a digest, which only repeats what stands elsewhere."""
-    if hit.kind == "digest":
+    """What a hit stands in; "" for what only repeats what stands elsewhere."""
+    if hit.kind in _REPEATS:
         return ""
     id = hit.uri.rsplit("/", 1)[-1]
     found = reader.find(hit.bank, hit.kind, id, limit=1) if hit.kind == "turn" else []
@@ -282,6 +284,8 @@ def _browse_url(reader: Reader, hit: Hit) -> str:
         return f"/sessions/{hit.session}"
     if word == "memory":
         return f"/memory?tab=remembered&id={id}"
+    if word == "concept":
+        return f"/memory?tab=concepts&id={id}"
     found = reader.find(hit.bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
     return f"/sessions/{hit.session}#msg-{place}"

@@ -5,7 +5,8 @@ Every write happens inside `transaction()`: it is there whole or not at all, and
 process may hold the store for a while, but never for good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
-summary) are written once and survive. Derived rows (exchange, digest, passage) can be made again.
+summary) are written once and survive. Derived rows (exchange, digest, concept, passage) can be
+made again.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.calls import Calls, Summaries
+from holdfast.store.concepts import ConceptQuestions, ConceptWays
 from holdfast.store.curated import (
     CuratedQuestions,
     CuratedWays,
@@ -33,7 +35,7 @@ from holdfast.store.progress import Progress
 from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
 
-Record = Turn | Exchange | Digest | Session | Commit | Memory
+Record = Turn | Exchange | Digest | Session | Commit | Memory | Concept
 
 
 class Match(NamedTuple):
@@ -67,7 +69,7 @@ class Stale(NamedTuple):
 Derived = Exchange | Digest | Passage | Hidden | Superseded
 
 
-class Reader(CuratedQuestions, VectorQuestions, Protocol):
+class Reader(CuratedQuestions, VectorQuestions, ConceptQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -230,7 +232,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, Versions, CuratedWays, VectorWays, Protocol):
+class Writer(Reader, Summaries, Progress, Versions, CuratedWays, VectorWays, ConceptWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from holdfast.testing import (
     store_checks_calls,
+    store_checks_concepts,
     store_checks_curation,
     store_checks_ledger,
     store_checks_notes,
@@ -28,6 +29,7 @@ __all__ = ["CHECKS", "MakeStore"]
 
 _MODULES = (
     store_checks_calls,
+    store_checks_concepts,
     store_checks_curation,
     store_checks_ledger,
     store_checks_notes,

@@ -32,6 +32,8 @@ COMMANDS = {
     "recall": Command("recall", "find the records that speak of something"),
     "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
     "find": Command("find", "work by file, concept, type or date, the latest first"),
+    "concepts": Command("concepts", "what a project is about, and what belongs together"),
+    "keywords": Command("keywords", "the words that lead to facts, concepts and exchanges"),
     "show": Command("show", "open a record, down to the raw line it came from"),
     "remember": Command("remember", "keep something in your own words"),
     "correct": Command("correct", "say a record anew; its old words are kept as superseded"),

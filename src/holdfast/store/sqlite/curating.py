@@ -18,7 +18,7 @@ from holdfast.store.sqlite.progress import ProgressWays
 
 _VARIABLES = 500
 # What is shown or not by its own name; a turn also by that of what it stands in.
-_ALONE = ("session", "commit", "memory")
+_ALONE = ("session", "commit", "memory", "concept")
 
 
 class CuratingQuestions(Asking):
@@ -130,6 +130,9 @@ class CuratingWays(CuratingQuestions, ProgressWays):
             self._run("DELETE FROM hidden WHERE bank = ? AND kind = ? AND id = ?", *name)
             if c.gone:
                 self._run("INSERT INTO hidden VALUES (?, ?, ?, ?)", *name, c.session)
+        if c.kind == "concept" and c.gone:  # what stays of it is made again
+            for table in ("passage", "bearer"):
+                self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = ? AND id = ?", *name)
         if not c.session:
             self.note_change(c.bank, "")
 
@@ -183,8 +186,8 @@ class CuratingWays(CuratingQuestions, ProgressWays):
         self._run("DELETE FROM bearer WHERE bank = ? AND kind = ? AND id = ?", *name)
         if passage is not None:
             self.put_passages([passage])
-            if isinstance(record, Commit):
-                labels.put(self._run, record)
+            worded = replace(record, what=passage.body) if isinstance(record, Memory) else record
+            labels.put(self._run, worded)
 
     def _rebank_decisions(self, session: str, old: str, bank: str) -> None:
         """What was decided about a session that moves to another bank is decided there."""

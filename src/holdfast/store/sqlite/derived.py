@@ -9,12 +9,12 @@ from holdfast.model.records import Digest, Exchange
 from holdfast.store.curated import Hidden, Superseded
 from holdfast.store.protocol import Derived
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.concepts import ConceptWays
 
 _PASSAGES_HELD = 1_000_000
 
 
-class DerivedWays(CuratingWays):
+class DerivedWays(ConceptWays):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -96,6 +96,7 @@ class DerivedWays(CuratingWays):
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
         for table in ("exchange", "digest", "made"):
             self._run(f"DELETE FROM {table}")
+        self.drop_concepts()
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

@@ -85,6 +85,13 @@ class ErasingWays(DerivedWays):
                 for beside in ("passage", "bearer", "curated", "hidden"):
                     self._run(f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", *name)
                 self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
+        for id in what.memories:
+            self._run(
+                "DELETE FROM concept_anchor WHERE bank = ? AND kind = 'memory' AND id = ?",
+                *(what.bank, id),
+            )
+        # What is made of all of a bank holds words of any of it.
+        self.drop_concepts(what.bank)
         for source in what.sources:
             self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
         self.seal(what.bank, what.marks)
@@ -173,6 +180,7 @@ class ErasingWays(DerivedWays):
                 self._run(f'UPDATE "{table}" SET {settings} WHERE rowid = ?', *new, rowid)
 
         self._with_open_log(change)
+        self.drop_concepts()
 
     def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
         folder = self._path.parent / "backups"

@@ -1,9 +1,9 @@
-"""Labels: what an exchange or a commit can be found under besides its words.
+"""Labels: what a record can be found under besides its words.
 
-A file that it touched, the stems of its keywords, its type. A label's text rests once a bank,
-however many records bear it. `labelled` holds the bearers of each label in the order of time,
-so that the latest are found without looking at the rest; `bearer` holds the labels of each
-record, to check them and to take them away.
+A file that it touched, the stems of its keywords, the type of an exchange. A label's text rests
+once a bank, however many records bear it. `labelled` holds the bearers of each label in the order
+of time, so that the latest are found without looking at the rest; `bearer` holds the labels of
+each record, to check them and to take them away.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from holdfast.language import stem, words
+from holdfast.language import STOPWORDS, stem, words
+from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.store.sqlite import rows
 
 Ask = Callable[..., list[tuple[Any, ...]]]
-Labelled = Exchange | Commit
+Sifted = Exchange | Commit
+Labelled = Sifted | Concept | Memory
 _Condition = tuple[str, tuple[str, ...]]
 
 _RECORDS = {
@@ -63,21 +65,36 @@ def put(run: Callable[..., Any], record: Labelled) -> None:
 def _bearer(record: Labelled) -> tuple[str, str]:
     if isinstance(record, Exchange):
         return "exchange", record.started
+    if isinstance(record, Concept):
+        return "concept", record.updated
+    if isinstance(record, Memory):
+        return "memory", record.when
     return "commit", record.time
 
 
 def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
     """Sort, text and, of a file, its name."""
-    if isinstance(record, Commit):
-        files = record.files
-    else:
+    files: Sequence[str] = ()
+    told = ""
+    if isinstance(record, Memory):
+        told = " ".join(word for word in words(record.what) if word not in STOPWORDS)
+    elif isinstance(record, Exchange):
         files = (*record.files_modified, *record.files_read)
+        told = " ".join(record.keywords)
         yield "type", record.type.value, ""
-        for root in _stems(" ".join(record.keywords)):
-            yield "concept", root, ""
+    else:
+        files = record.files
+        told = " ".join((record.name, *record.keywords)) if isinstance(record, Concept) else ""
+    for root in _stems(told):
+        yield "concept", root, ""
     for file in files:
         path = _path(file)
         yield "file", path, path.rpartition("/")[2]
+
+
+def keyword_stems(text: str) -> list[str]:
+    """The labels that a word, or several, stand for."""
+    return _stems(text)
 
 
 def _stems(text: str) -> list[str]:
@@ -90,10 +107,10 @@ def _path(file: str) -> str:
     return file.replace("\\", "/").removeprefix("./")
 
 
-def sift(ask: Ask, banks: Sequence[str], filter: Filter, limit: int) -> list[Labelled]:
+def sift(ask: Ask, banks: Sequence[str], filter: Filter, limit: int) -> list[Sifted]:
     """The records that pass a filter, the latest first."""
     conditions = _conditions(filter)
-    found: list[Labelled] = []
+    found: list[Sifted] = []
     for bank in banks:
         for kind, id in _bearers(ask, bank, conditions, filter, limit):
             columns, make = _RECORDS[kind]
@@ -153,7 +170,8 @@ def _bearers(
     for label in labels[fewest] if all(labels) else ():
         found = ask(
             "SELECT time, kind, id FROM labelled "
-            f"WHERE label = ? AND time >= ? AND time < ?{checks} "
+            "WHERE label = ? AND time >= ? AND time < ? AND kind IN ('exchange', 'commit')"
+            f"{checks} "
             "ORDER BY time DESC, kind, id LIMIT ?",
             *(label, since, filter.until or _LAST, *values, limit),
         )

@@ -14,6 +14,7 @@ from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import labels, moments, rows
 from holdfast.store.sqlite.asking import in_bank
+from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
@@ -30,7 +31,7 @@ _FINDABLE = {
 }
 
 
-class SqliteReader(VectorQuestions, CuratingQuestions):
+class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:
@@ -207,6 +208,9 @@ class SqliteReader(VectorQuestions, CuratingQuestions):
                     limit,
                 )
                 found += [self._in_words(make(row)) for row in hits]
+        if word == "concept" or (not word and len(found) < limit):
+            concepts = self._concepts_by_id(bank, id, limit)
+            found += [c for c in concepts if word or c.id.startswith(id)]
         return sorted(found, key=lambda record: record.id != id)[:limit]
 
     def _in_words(self, record: Record) -> Record:

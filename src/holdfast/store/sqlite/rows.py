@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action, Curated, Curation
-from holdfast.model.knowledge import Memory, Network, Validity
+from holdfast.model.knowledge import Concept, Growth, Memory, Network, Validity
 from holdfast.model.ledger import FailedLine, Source, SourceState
 from holdfast.model.query import LAYER_OF, Passage
 from holdfast.model.records import (
@@ -52,6 +52,7 @@ PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, se
 FAILURE = "source, line, offset, reason, excerpt, reader"
 CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
 MEMORY = "bank, id, time, who, text"
+CONCEPT = "bank, id, name, summary, founded, updated, trust, files, keywords, history"
 
 
 def marks(columns: str) -> str:
@@ -65,6 +66,11 @@ def _list(values: Iterable[str]) -> str:
 
 def _tuple(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """A JSON array of texts."""
+    return _tuple(text)
 
 
 def _fields(columns: str, row: Row) -> dict[str, Any]:
@@ -246,6 +252,24 @@ def memory_of(row: Row) -> Memory:
 def memory_row(memory: Memory) -> Row:
     """`MEMORY`."""
     return memory.bank, memory.id, memory.when, memory.who, memory.what
+
+
+def concept_of(row: Row, members: Iterable[str] = ()) -> Concept:
+    """`CONCEPT`; its members lie in a table of their own."""
+    fields = _fields(CONCEPT, row)
+    fields["files"], fields["keywords"] = _tuple(fields["files"]), _tuple(fields["keywords"])
+    fields["history"] = tuple(Growth(*told) for told in json.loads(fields["history"]))
+    return Concept(**_judged(fields), members=tuple(members))
+
+
+def concept_row(concept: Concept) -> Row:
+    """`CONCEPT`."""
+    c = concept
+    history = json.dumps(c.history, ensure_ascii=False, separators=(",", ":"))
+    return (
+        c.bank, c.id, text(c.name), text(c.summary), c.founded, c.updated, c.trust.value,
+        _list(c.files), _list(c.keywords), history,
+    )  # fmt: skip
 
 
 def text(given: str) -> str:

@@ -10,9 +10,9 @@ from holdfast.interfaces.cli.screen import Screen
 from holdfast.language import cut
 
 HELP = """\
-Say a record anew: a turn, an exchange, a digest, a memory or a commit. From then on recall,
-ask and briefs give your words, marked as corrected; the old ones are kept, and `show` tells
-them as superseded. `holdfast undo` takes it back."""
+Say a record anew: a turn, an exchange, a digest, a memory, a commit or the name of a concept.
+From then on recall, ask and briefs give your words, marked as corrected; the old ones are kept,
+and `show` tells them as superseded. `holdfast undo` takes it back."""
 
 EXAMPLES = """\
   holdfast correct 5c1f0a "The cause was the cron entry, not the retry wrapper." --yes"""

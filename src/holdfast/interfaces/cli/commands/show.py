@@ -8,12 +8,13 @@ from typing import cast
 
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
-from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli import options, path_shown
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
 from holdfast.model.curation import Action, Curation
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
+from holdfast.recall.path import describe_record
 from holdfast.recall.trace import RawState, Trace, word_of
 from holdfast.refine.passages import turn_text
 
@@ -26,7 +27,8 @@ transcript has been deleted since, show says so; the record itself stays."""
 EXAMPLES = """\
   holdfast show holdfast://exchange/5c1f0a9be2d47c33
   holdfast show 5c1f0a
-  holdfast show 5c1f0a --raw"""
+  holdfast show 5c1f0a --raw
+  holdfast show 5c1f0a --path"""
 
 _RAW_SHOWN = 600
 
@@ -44,6 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also show what rules alone made of it, where a model summed it up",
     )
+    parser.add_argument(
+        "--path",
+        action="store_true",
+        help="the whole path: facts and concepts above it, turns and raw lines below",
+    )
     options.add_bank(parser, default=ALL_BANKS)
     options.add_json(parser)
 
@@ -51,6 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
+    if arguments.path:
+        return path_shown.run(screen, arguments.uri, arguments.bank, arguments.json)
     with open_reading() as memory:
         found = memory.show(arguments.uri, arguments.bank)
         by_rules = memory.by_rules(found.record) if arguments.rules else None
@@ -71,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "below": [_named(record) for record in found.below],
                 "raw": plain(found.raw),
                 "superseded": found.superseded,
+                **({"note": found.note} if found.note else {}),
                 "history": [_decision(entry) for entry in found.history],
             }
         )
@@ -105,6 +115,8 @@ def _print_raw(screen: Screen, found: Trace) -> int:
 def _print(screen: Screen, found: Trace) -> None:
     record = found.record
     screen.line(screen.paint(uri(found.word, record.id), "bold", "cyan"))
+    if found.note:
+        screen.wrap(found.note)
     if isinstance(record, Turn):
         screen.line(f"{record.role.value} turn {record.seq} · {record.time} · {record.trust.value}")
         screen.line()
@@ -119,9 +131,9 @@ def _print(screen: Screen, found: Trace) -> None:
         screen.line()
         screen.line(f"made of {len(found.below)}:")
     for part in found.below:
-        text = turn_text(part) if isinstance(part, Turn) else getattr(part, "title", "")
+        text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
         screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
-    if found.word not in ("commit", "memory"):
+    if found.word not in ("commit", "memory", "concept"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
@@ -149,8 +161,8 @@ def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
             continue
         if isinstance(value, list):
             screen.line(f"  {name}:")
-            for item in value:  # pyright: ignore[reportUnknownVariableType]
-                screen.wrap(f"- {item}", "    ", "      ")
+            for item in cast(list[object], value):
+                screen.wrap(f"- {_item(item)}", "    ", "      ")
         else:
             first, _, more = f"{name}: {_told(value)}".partition("\n")
             screen.wrap(first, "  ", "    ")
@@ -164,6 +176,13 @@ def _told(value: object) -> str:
         return str(value)
     parts = cast(dict[str, object], value)
     return ", ".join(f"{name} {part}" for name, part in parts.items() if part not in ("", None))
+
+
+def _item(value: object) -> str:
+    """Parts that have names, as of a concept's history, one after the other."""
+    if isinstance(value, dict):
+        return " · ".join(str(part) for part in cast(dict[str, object], value).values() if part)
+    return str(value)
 
 
 def _raw_state(found: Trace) -> str:

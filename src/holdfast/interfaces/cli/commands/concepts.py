@@ -1,0 +1,170 @@
+"""`holdfast concepts`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from holdfast.app.browsing import Browsing, open_browsing
+from holdfast.app.reading import ALL_BANKS
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, number, plain, short
+from holdfast.language import cut
+from holdfast.model.knowledge import Concept
+from holdfast.model.records import Exchange
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.trace import Trace
+
+HELP = """\
+What a project is about: exchanges and remembered texts, grouped by the files, words and
+names they share. Without a name it lists the concepts, the one that was touched last first;
+with one it tells what is known of it, how it came about, and what belongs to it.
+
+A name may be a part of one; an id, or the start of one, will do. A concept can be renamed
+(`correct`), hidden (`forget`) and put together with another (`merge`).
+
+--json prints {"bank", "concepts"}; each has "uri", "name", "summary", "exchanges",
+"founded", "updated", "files", "keywords", "trust" and "bank". With a name it prints one,
+with its "history" and "members"."""
+
+EXAMPLES = """\
+  holdfast concepts
+  holdfast concepts "nightly import"
+  holdfast concepts 5c1f0a --json
+  holdfast correct concept/5c1f0a "Nightly import retries" """
+
+_FILES = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("name", nargs="*", metavar="NAME", help="a name, or an id")
+    parser.add_argument(
+        "--limit", type=options.positive, default=30, metavar="N", help="how many (default: 30)"
+    )
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    name = " ".join(arguments.name)
+    with open_browsing() as memory:
+        names = {bank.id: bank.name for bank in memory.reader.banks()}
+        if name:
+            return _show(screen, memory, name, arguments.bank, arguments.json, names)
+        found = memory.concepts(arguments.bank, arguments.limit + 1)
+        bank = memory.bank_name(memory.bank_id(arguments.bank))
+        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+    shown = found[: arguments.limit]
+    if arguments.json:
+        screen.json({"bank": bank, "concepts": [_contract(c, names) for c in shown]})
+        return 0
+    _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
+    if len(found) > len(shown):
+        screen.line(screen.paint("There are more, see --limit.", "dim"))
+    return 0
+
+
+def _contract(concept: Concept, names: Mapping[str, str]) -> dict[str, object]:
+    c = concept
+    return {
+        "uri": uri("concept", c.id),
+        "name": c.name,
+        "summary": c.summary,
+        "exchanges": _exchanges(c),
+        "founded": c.founded,
+        "updated": c.updated,
+        "files": list(c.files),
+        "keywords": list(c.keywords),
+        "trust": c.trust.value,
+        "bank": names.get(c.bank, c.bank),
+    }
+
+
+def _exchanges(concept: Concept) -> int:
+    named = [parse_uri(member) for member in concept.members]
+    return sum(name is not None and name.word == "exchange" for name in named)
+
+
+def _print(
+    screen: Screen, found: Sequence[Concept], bank: str, names: Mapping[str, str], hint: str
+) -> None:
+    if not found:
+        screen.line(f"No concepts in {bank} yet: nothing there hangs together so far.")
+        screen.wrap(hint or "They are made of exchanges that share files, words and names.")
+        return
+    for concept in found:
+        count = number(_exchanges(concept), "exchange")
+        where = f" · {names[concept.bank]}" if concept.bank in names else ""
+        screen.line(screen.paint(concept.name, "bold"))
+        files = f" · {', '.join(concept.files[:_FILES])}" if concept.files else ""
+        screen.line("  " + cut(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
+        screen.line(
+            "  "
+            + screen.paint(short(uri("concept", concept.id)), "cyan")
+            + screen.paint(where, "dim")
+        )
+    screen.line(screen.paint(f"{number(len(found), 'concept')} of bank {bank}", "dim"))
+
+
+def _show(
+    screen: Screen,
+    memory: Browsing,
+    name: str,
+    bank: str | None,
+    json: bool,
+    names: Mapping[str, str],
+) -> int:
+    concept = memory.concept(name, bank)
+    found = memory.show(uri("concept", concept.id))
+    if json:
+        members = [_member(record) for record in found.below]
+        history = [plain(told) for told in concept.history]
+        decided = [plain(entry) for entry in found.history]
+        screen.json(
+            {
+                **_contract(concept, names),
+                "history": history,
+                "members": members,
+                "decided": decided,
+            }
+        )
+        return 0
+    _print_one(screen, concept, found)
+    return 0
+
+
+def _member(record: object) -> dict[str, object]:
+    whole = plain(record)
+    kind = type(record).__name__.lower()
+    title = whole.get("title") or whole.get("what", "")
+    time = whole.get("started") or whole.get("when", "")
+    return {"uri": uri(kind, whole["id"]), "kind": kind, "title": title, "time": time}
+
+
+def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
+    c = concept
+    screen.line(screen.paint(c.name, "bold"))
+    screen.line(screen.paint(uri("concept", c.id), "cyan"))
+    screen.wrap(c.summary, "  ")
+    for label, values in (("files", c.files), ("keywords", c.keywords)):
+        if values:
+            screen.wrap(f"{label}: {', '.join(values)}", "  ", "    ")
+    screen.line(f"  trust: {c.trust.value}")
+    screen.line()
+    screen.line("how it came about:")
+    for told in c.history:
+        why = f" ({told.why})" if told.why else ""
+        screen.wrap(f"{day(told.time)} {told.what}{why}", "  ", "    ")
+    for entry in found.history:
+        said = f": {cut(entry.text, 100)}" if entry.text else ""
+        screen.wrap(f"{day(entry.time)} {entry.action.value} by {entry.who}{said}", "  ", "    ")
+    screen.line()
+    screen.line(f"{number(len(found.below), 'member')}:")
+    for record in reversed(found.below):
+        told = _member(record)
+        note = f" [{record.type.value}]" if isinstance(record, Exchange) else ""
+        screen.line(f"  {day(str(told['time']))}{note} {cut(str(told['title']), 80)}")
+        screen.line(f"    {screen.paint(str(told['uri']), 'cyan')}")

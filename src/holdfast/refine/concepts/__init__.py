@@ -1,0 +1,1 @@
+"""L3: exchanges and memories grouped into named concepts, by rules."""

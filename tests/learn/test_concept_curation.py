@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.dump import dump
+from tests.learn.homes import exchange_about, findable, open_at
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.knowledge import Concept
+from holdfast.model.query import Layer
+from holdfast.model.uris import uri
+from holdfast.testing.transcripts import Script
+
+TOPICS = {
+    "gauge": ("tide gauge readings", "src/gauge.py", ("zircon", "quartz", "feldspar")),
+    "crane": ("crane winch brake", "src/winch.py", ("pumice", "basalt", "gneiss")),
+}
+
+
+def sessions(home: Path) -> list[Path]:
+    """Two topics, three sessions each; each has one word that stands nowhere else."""
+    made: list[Path] = []
+    for place, (name, (what, file, words)) in enumerate(TOPICS.items()):
+        for number, word in enumerate(words):
+            script = Script(f"5555{place}{number}55-0000-4000-8000-000000000001")
+            script.user(f"The {what} are wrong, look at {word} please.")
+            script.tool(
+                "Edit", "ok", file_path=f"/home/dev/proj/{file}", old_string="a", new_string=word
+            )
+            script.assistant(
+                f"The {what} are right again: the {name} used {word} where it must not."
+            )
+            made.append(script.write(home / "claude" / "projects"))
+    return made
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    with open_at(tmp_path) as opened:
+        opened.ingest(opened.find(sessions(tmp_path)))
+        yield opened
+
+
+def concept(memory: Holdfast, word: str) -> Concept:
+    (found,) = [c for c in memory.concepts(limit=100) if word in c.name.lower()]
+    return found
+
+
+def test_reading_sessions_makes_concepts_that_are_found(memory: Holdfast) -> None:
+    names = sorted(c.name for c in memory.concepts())
+    assert names == ["Crane winch brake", "Tide gauge readings"]
+    gauge = concept(memory, "gauge")
+    assert len(gauge.members) == 3 and gauge.files == ("src/gauge.py",)
+    hits = memory.recall("tide gauge readings", layers=[Layer.SUMMARIES]).hits
+    assert uri("concept", gauge.id) in [hit.uri for hit in hits]
+    shown = memory.show(uri("concept", gauge.id))
+    assert [uri("exchange", x.id) for x in shown.below] == list(gauge.members)
+    assert memory.show(gauge.members[0]).above[0] == uri("concept", gauge.id)
+
+
+def test_a_persons_name_stays_through_growth_rebuild_and_the_loss_of_the_founder(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    gauge = concept(memory, "gauge")
+    memory.correct(uri("concept", gauge.id), "Gauges in the fog")
+    renamed = memory.concept("gauges in the fog")
+    assert (renamed.id, renamed.members) == (gauge.id, gauge.members)
+    assert memory.show(uri("concept", gauge.id)).superseded == "Tide gauge readings"
+    assert findable(memory, "Gauges in the fog") or memory.recall("fog").hits
+    memory.rebuild()
+    assert memory.concept("Gauges in the fog") == renamed
+    memory.forget(gauge.members[0])
+    left = memory.concept("Gauges in the fog")
+    assert (left.id, left.members) == (gauge.id, gauge.members[1:])
+    memory.undo(2)
+    assert concept(memory, "gauge") == gauge
+
+
+def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) -> None:
+    gauge = concept(memory, "gauge")
+    before = dump(memory.settings.database)
+    memory.forget(uri("concept", gauge.id))
+    for again in (False, True):
+        if again:
+            memory.rebuild()
+        assert [c.name for c in memory.concepts()] == ["Crane winch brake"]
+        assert memory.keyword("gauge").counts == {"exchange": 3}
+        with pytest.raises(NotFoundError, match="was forgotten"):
+            memory.show(uri("concept", gauge.id))
+        assert exchange_about(memory, "zircon")
+    memory.restore(uri("concept", gauge.id))
+    assert dump(memory.settings.database) == before
+
+
+def test_two_concepts_can_be_merged_and_the_old_name_leads_to_the_new(memory: Holdfast) -> None:
+    gauge, crane = concept(memory, "gauge"), concept(memory, "crane")
+    before = dump(memory.settings.database)
+    memory.merge(uri("concept", crane.id), uri("concept", gauge.id))
+    for again in (False, True):
+        if again:
+            memory.rebuild()
+        (one,) = memory.concepts()
+        assert one.id == gauge.id and set(one.members) == {*gauge.members, *crane.members}
+        assert any(told.why == "a person merged them" for told in one.history)
+        shown = memory.show(uri("concept", crane.id))
+        assert shown.record == one and shown.note.endswith("went into this one.")
+    memory.undo()
+    assert dump(memory.settings.database) == before
+
+
+def test_a_forgotten_exchange_leaves_its_concept_without_a_word(memory: Holdfast) -> None:
+    gauge = concept(memory, "gauge")
+    last = gauge.members[-1]
+    assert "feldspar" in gauge.summary
+    memory.forget(last)
+    for again in (False, True):
+        if again:
+            memory.rebuild()
+        left = concept(memory, "gauge")
+        assert left.id == gauge.id and last not in left.members
+        assert "feldspar" not in repr(left)
+        assert findable(memory, "feldspar") == []
+
+
+@pytest.mark.parametrize("how", ["purge", "scrub"])
+def test_what_is_erased_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) -> None:
+    gauge = concept(memory, "gauge")
+    if how == "purge":
+        memory.purge(gauge.members[-1])
+    else:
+        memory.scrub("feldspar")
+    assert concept(memory, "gauge").id == gauge.id
+    memory.close()
+    for path in memory.settings.home.glob("memory.db*"):
+        assert b"feldspar" not in path.read_bytes(), path
+
+
+def test_a_concept_cannot_be_purged_but_what_is_in_it_can(memory: Holdfast) -> None:
+    with pytest.raises(InputError, match="holds only what its exchanges"):
+        memory.purge(uri("concept", concept(memory, "gauge").id))
+
+
+def test_a_remembered_text_joins_what_it_speaks_of(memory: Holdfast) -> None:
+    kept = memory.remember("Tide gauge readings in src/gauge.py are in centimetres.")
+    assert uri("memory", kept.id) in concept(memory, "gauge").members
+    memory.forget(uri("memory", kept.id))
+    assert len(concept(memory, "gauge").members) == 3
+
+
+def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Holdfast) -> None:
+    gauge = concept(memory, "gauge")
+    down = memory.path(uri("concept", gauge.id))
+    assert [r.uri for r in down.down if r.kind == "exchange"] == list(gauge.members)
+    turns = [r for r in down.down if r.kind == "turn"]
+    assert len(turns) == 9 and {r.under for r in turns} == set(gauge.members)
+    lines = [r for r in down.down if r.kind == "line"]
+    assert len(lines) == 9 and all(r.state == "present" and r.line for r in lines)
+    up = memory.path(turns[0].uri)
+    assert [r.uri for r in up.up] == [uri("concept", gauge.id), gauge.members[0]]
+    assert [r.kind for r in up.down] == ["line"]
+    assert [r.level for r in (*up.up, up.here, *up.down)] == ["L3", "L2", "L1", "raw"]
+
+
+def test_killed_before_the_concepts_are_written_the_work_is_still_there(tmp_path: Path) -> None:
+    with open_at(tmp_path) as memory:
+        memory.ingest(memory.find(sessions(tmp_path)), knowing=False)
+        assert memory.concepts() == [] and memory.store.banks_behind("concepts", 1)
+    with open_at(tmp_path) as memory:
+        memory.remember("Nothing about that.")
+        assert len(memory.concepts()) == 2 and not memory.store.banks_behind("concepts", 1)
+
+
+def test_what_did_not_change_is_not_written(memory: Holdfast) -> None:
+    def rows() -> list[int]:
+        with closing(sqlite3.connect(memory.settings.database)) as database:
+            return [n for (n,) in database.execute("SELECT rowid FROM concept ORDER BY rowid")]
+
+    before = rows()
+    memory.remember("We deploy on Tuesdays.")
+    assert rows() == before
+
+
+_Step = tuple[str, int]
+_steps = st.lists(
+    st.tuples(
+        st.sampled_from(("correct", "forget", "merge", "exchange", "undo")), st.integers(0, 5)
+    ),
+    max_size=5,
+)
+
+
+def play(memory: Holdfast, step: _Step) -> None:
+    op, n = step
+    concepts = sorted(memory.concepts(limit=100), key=lambda c: c.id)
+    if op == "undo":
+        memory.undo()
+    elif op == "exchange":
+        members = sorted(m for c in concepts for m in c.members)
+        if members:
+            memory.forget(members[n % len(members)])
+    elif concepts:
+        target = uri("concept", concepts[n % len(concepts)].id)
+        if op == "correct":
+            memory.correct(target, f"Called anew {n}")
+        elif op == "forget":
+            memory.forget(target)
+        elif len(concepts) > 1:
+            memory.merge(target, uri("concept", concepts[(n + 1) % len(concepts)].id))
+
+
+@settings(max_examples=15, deadline=None)
+@given(_steps, st.permutations(range(6)))
+def test_decisions_survive_a_rebuild_and_any_order_of_reading(
+    steps: list[_Step], order: list[int]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        paths = sessions(home)
+        with open_at(home) as memory:
+            for place in order:
+                memory.ingest(memory.find([paths[place]]))
+            before = dump(memory.settings.database)
+            for step in steps:
+                play(memory, step)
+            decided = dump(memory.settings.database)
+            memory.rebuild()
+            assert dump(memory.settings.database) == decided
+            memory.undo(1000)
+            assert dump(memory.settings.database)["concept"] == before["concept"]
+            assert dump(memory.settings.database)["passage"] == before["passage"]
+        with open_at(home / "other") as memory:
+            memory.ingest(memory.find(paths))
+            again = dump(memory.settings.database)
+            assert again["concept"] == before["concept"]
+            assert again["concept_member"] == before["concept_member"]
