@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.curating import remove_derived_files
+from holdfast.app.knowing import know
 from holdfast.app.memory import rules_of
 from holdfast.app.work import EnoughError, Step, Work
 from holdfast.brief.settle import settle_injections
@@ -94,7 +95,10 @@ def ingest(work: Work) -> str:
     known = {item.path for item in inputs}
     inputs += [item for item in work.unread.portion() if item.path not in known]
     account = work.memory.ingest(
-        inputs, workers=1, progress=lambda done, total: work.tick("reading", done, total)
+        inputs,
+        workers=1,
+        progress=lambda done, total: work.tick("reading", done, total),
+        then_know=False,
     )
     for source in account.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
@@ -126,6 +130,11 @@ def summarise(work: Work) -> str:
     told += [f"{done.failed} came to nothing"] * bool(done.failed)
     told += [f"stopped: {done.stopped}"] * bool(done.stopped)
     return "; ".join(told)
+
+
+def learn(work: Work) -> str:
+    """Bring up to date what is known above the sessions."""
+    return ", ".join(know(work.memory.store, lambda: work.tick("learning", 0, 0)))
 
 
 def settle(work: Work) -> str:
@@ -209,6 +218,7 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
+    Step("know", learn),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

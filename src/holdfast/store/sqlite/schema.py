@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_NAMES = ("foundation", "notes", "curation", "calls", "progress")
+_NAMES = ("foundation", "notes", "curation", "calls", "progress", "facts")
 VERSION = len(_NAMES)
 
 
