@@ -92,6 +92,9 @@ def chain(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ..
         for record in reader.find(hit.bank, "fact", id, 1):
             if isinstance(record, Fact):
                 by, before = record.superseded_by, record.supersedes
+    elif hit.kind in LIVING and hit.status is not Status.SUPERSEDED:
+        stated = reader.facts_on(hit.bank, hit.uri)
+        before = tuple(name for fact in stated for name in fact.supersedes)
     elif hit.status is Status.SUPERSEDED:
         last = status_at(reader.lives(hit.bank, [(kind, id)]), as_of)
         by = last.because if last and "/fact/" in last.because else ""

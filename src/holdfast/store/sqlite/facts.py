@@ -143,6 +143,14 @@ class FactAnswers(Asking):
         )
         return [Bearing(*head, How(how)) for *head, how in found]
 
+    def facts_on(self, bank: str, uri: str) -> list[Fact]:
+        found = self._all(
+            f"SELECT {FACT} FROM fact WHERE bank = ? AND id IN (SELECT fact FROM bearing "
+            "WHERE bank = ? AND uri = ? AND how IN ('stated', 'remembered')) ORDER BY id",
+            *(bank, bank, uri),
+        )
+        return [fact_of(row) for row in found]
+
     def reviews(self, bank: str | None) -> list[Review]:
         where, values = in_bank(bank)
         found = self._all(
