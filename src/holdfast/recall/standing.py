@@ -66,7 +66,7 @@ def was_there(reader: Reader, passage: Passage, as_of: str) -> bool:
 
 
 def _decay(reader: Reader, passage: Passage, at: str) -> float:
-    """A gentle factor for what nobody has stated, followed or used for long."""
+    """A gentle factor for what nobody has stated or followed for long."""
     for record in reader.find(passage.bank, "fact", passage.id, 1):
         if isinstance(record, Fact) and record.status is not Status.VERIFIED:
             return decay(record.last_validated, at)

@@ -61,7 +61,8 @@ _POINTS = frozenset(
     "get check look see think say tell read write change fix add please yes no".split()
 )
 _ANAPHORA = re.compile(
-    r"\bit\b|\b(?:that way|like (?:that|this))\b|\b(?:there|them|those|these|this)\b(?=\s*(?:[.,;!]|$))",
+    r"\bit\b|\b(?:that way|like (?:that|this))\b|"
+    r"\b(?:there|them|those|these|this)\b(?=\s*(?:[.,;!]|$))",
     re.IGNORECASE,
 )
 _GENERAL = re.compile(
