@@ -115,6 +115,10 @@ class Curator:
 
     def forget(self, target: Target) -> Curation:
         """Leave a record, and all that is made of it, out of everything."""
+        if target.kind == "claim":
+            raise InputError(
+                "A claim is a sentence of a turn.", "Forget its turn; `holdfast show` names it."
+            )
         self._must_be_shown(target)
         return self._decide(Action.FORGET, target)
 
