@@ -284,7 +284,7 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings) as memory:
         found = memory.find([bug_hunt().write(tmp_path / "claude" / "projects")])
-        memory.ingest(found, knowing=False)
+        memory.ingest(found, then_know=False)
         assert look(memory).stages == ("echo",)
         assert refining.finish(memory) == 0 and look(memory).stages == ()
         assert knowing.know(memory.store) == {}

@@ -171,7 +171,7 @@ def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Hold
 
 def test_killed_before_the_concepts_are_written_the_work_is_still_there(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find(sessions(tmp_path)), knowing=False)
+        memory.ingest(memory.find(sessions(tmp_path)), then_know=False)
         assert memory.concepts() == [] and memory.store.banks_behind("concepts", 1)
     with open_at(tmp_path) as memory:
         memory.remember("Nothing about that.")

@@ -116,9 +116,9 @@ def test_decisions_hold_through_new_rules(tmp_path: Path) -> None:
 
 def test_new_rules_are_a_new_version(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        memory.ingest(memory.find([RECORDED]))
+        memory.ingest(memory.find([RECORDED]), then_know=False)
     found = dump(tmp_path / "home" / "memory.db")
-    made = [row for table in ("exchange", "digest", "passage") for row in found[table]]
+    made = [row for table in ("exchange", "digest", "claim", "passage") for row in found[table]]
     assert sum_of(sorted(made)) == RULES_SUM[RULES]
 
 

@@ -21,7 +21,10 @@ class Stage(NamedTuple):
 
 
 # The versions are those of the modules: a stage must not be loaded to know that it is not needed.
-STAGES = (Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),)
+STAGES = (
+    Stage("facts", 1, "holdfast.refine.knowing", "know_facts"),
+    Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),
+)
 
 
 def stages_behind(progress: Progress) -> list[str]:

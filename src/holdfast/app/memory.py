@@ -66,14 +66,14 @@ class Holdfast(Curating):
         inputs: Sequence[Input],
         workers: int = 1,
         progress: Progress = lambda done, total: None,
-        knowing: bool = True,
+        then_know: bool = True,
     ) -> Account:
-        """Read transcripts, and unless `knowing` is left to later, work out what that adds to what
-        is known. More than one worker needs a main module that can be imported."""
+        """Read transcripts, and know what they come to. More than one worker needs a main module
+        that can be imported."""
         account = ingest(
             self._store, self._banks, inputs, self._rules, self._now, workers, progress
         )
-        if knowing:
+        if then_know:
             know(self._store)
         return account
 
@@ -96,7 +96,9 @@ class Holdfast(Curating):
         self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
     ) -> LogRead:
         """Read the log of a repository."""
-        return ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
+        read = ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
+        know(self._store)
+        return read
 
     def import_conversation(self, path: Path, bank: str) -> Account:
         """Read any dialogue, one JSON object a line."""

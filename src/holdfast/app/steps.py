@@ -13,6 +13,7 @@ from holdfast.app import knowing
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.curating import remove_derived_files
 from holdfast.app.memory import rules_of
+from holdfast.app.reading import ALL_BANKS
 from holdfast.app.work import EnoughError, Step, Work
 from holdfast.brief.settle import settle_injections
 from holdfast.capture.inbox import make_inbox
@@ -98,7 +99,7 @@ def ingest(work: Work) -> str:
         inputs,
         workers=1,
         progress=lambda done, total: work.tick("reading", done, total),
-        knowing=False,
+        then_know=False,
     )
     for source in account.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
@@ -136,6 +137,18 @@ def know(work: Work) -> str:
     """Work out what is known above the session, where something under it has changed."""
     done = knowing.know(work.memory.store, lambda: work.tick("knowing", 0, 0))
     return ", ".join(f"{count} {name}" for name, count in done.items() if count)
+
+
+def advise(work: Work) -> str:
+    """Let a model say a word on what people should decide, if the settings name one."""
+    open_ones = [r for r in work.memory.reviews(ALL_BANKS) if not r.advice]
+    if work.settings.models.use == NO_MODEL or not open_ones:
+        return ""
+    advising: Any = import_module("holdfast.app.advising")
+    done = advising.advise_reviews(
+        work.memory, work.now, lambda: work.tick("asking for advice", 0, 0)
+    )
+    return f"advice on {done} questions" if done else ""
 
 
 def settle(work: Work) -> str:
@@ -221,6 +234,7 @@ STEPS = (
     Step("derive", derive),
     Step("summarise", summarise),
     Step("know", know),
+    Step("advise", advise),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

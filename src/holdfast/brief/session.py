@@ -23,6 +23,7 @@ from holdfast.brief.frame import (
     tokens,
     width,
 )
+from holdfast.brief.known import known as known_facts
 from holdfast.brief.matters import Matter, Matters, latest_versions, telling
 from holdfast.language import cut, sentences
 from holdfast.model.knowledge import Memory
@@ -155,11 +156,21 @@ def _decisions(reader: Reader, bank: str) -> list[_Part]:
     records += _commits(reader, bank)
     known = {record.id: record for record in records}
     made = [matters.of(record) for record in known.values()]
-    settled = [m for m in made if any(saying.decides for saying in m.sayings)]
+    facts = known_facts(reader, bank, _SHORT_ID)
+    settled = [m for m in made if _tells_more(m, facts.covered)]
     settled.sort(key=lambda m: (m.time, m.id), reverse=True)
-    parts = [_decision(m, before) for m, before in latest_versions(settled[:40])]
+    told = [(m.time, _decision(m, before)) for m, before in latest_versions(settled[:40])]
+    told += [(line.time, _Part((line.text,), line.records)) for line in facts.lines]
+    told.sort(key=lambda one: (one[0], one[1].lines), reverse=True)
+    parts = [part for _, part in told]
     heading = _Part(("", "Decided here (in the words of the time; the latest version of each)"))
     return [heading, *parts[:_DECISIONS]] if parts else []
+
+
+def _tells_more(matter: Matter, covered: frozenset[str]) -> bool:
+    """Whether something was decided in it that no fact tells."""
+    decided = [saying.uri for saying in matter.sayings if saying.decides]
+    return bool(decided) and not {*decided, matter.uri} & covered
 
 
 def _memories(reader: Reader, bank: str) -> Iterable[Memory]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.language import cut
-from holdfast.model.knowledge import Concept, Memory
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri, uri
@@ -101,13 +101,19 @@ class _Walk:
             for exchange in self._reader.exchanges(record.bank, record.session):
                 if exchange.first_seq <= record.seq <= exchange.last_seq:
                     yield exchange
-        yield from self._reader.resting_on(record.bank, word_of(record), record.id)
+        yield from self._reader.facts_on(record.bank, _uri(record))
+        concept = self._reader.concept_of(record.bank, word_of(record), record.id)
+        if concept is not None:
+            yield concept
 
     def _down(self, record: Record) -> Iterator[Rung]:
         """What a record rests on, each before what that rests on in turn."""
         own = _uri(record)
         if isinstance(record, Turn):
             yield from self._line(record)
+            return
+        if isinstance(record, Fact):
+            yield from self._down_from_fact(record)
             return
         for below in self._below(record):
             name = _uri(below)
@@ -121,6 +127,27 @@ class _Walk:
             self._counted[kind] += 1
             yield _rung(below, own)
             yield from self._down(below)
+
+    def _down_from_fact(self, fact: Fact) -> Iterator[Rung]:
+        """Each piece of evidence under the exchange it was said in, and that under its concept."""
+        for evidence in self._named(fact.bank, fact.evidence):
+            chain = [*reversed(list(self._over(evidence))), evidence]
+            under = _uri(fact)
+            for record in chain:
+                if _uri(record) not in self._met:
+                    self._met.add(_uri(record))
+                    yield _rung(record, under)
+                under = _uri(record)
+            yield from self._down(evidence)
+
+    def _over(self, record: Record) -> Iterator[Record]:
+        """The exchange that a turn stands in, and the concept of either."""
+        while True:
+            above = [one for one in self._above(record) if isinstance(one, Exchange | Concept)]
+            if not above:
+                return
+            record = above[0]
+            yield record
 
     def _below(self, record: Record) -> Iterable[Record]:
         reader = self._reader
@@ -184,3 +211,7 @@ def describe_record(record: Record) -> tuple[str, str]:
             return record.what, record.when
         case Concept():
             return record.name, record.updated
+        case Fact():
+            return record.content, record.validity.learned
+        case Claim():
+            return record.text, record.time

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.language import cut
-from holdfast.model.knowledge import Concept, Memory
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
@@ -22,11 +22,11 @@ from holdfast.store.protocol import Reader, Record
 
 # The kinds that tell of work; turns tell of every step of it.
 KINDS = ("digest", "exchange", "commit", "memory")
-ALL_KINDS = (*KINDS, "turn")
+ALL_KINDS = (*KINDS, "turn", "fact")
 MOST_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = Moment("~")
-_Timed = Turn | Exchange | Digest | Commit | Memory | Concept
+_Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim
 _Place = tuple[str, str, int, str, str]
 
 
@@ -139,9 +139,13 @@ def _place(moment: Moment) -> _Place:
 
 def _time_of(record: Record) -> str:
     """The time a record is ordered by: when it began."""
-    if isinstance(record, Memory | Concept):
-        return record.when if isinstance(record, Memory) else record.updated
-    time = record.time if isinstance(record, Turn | Commit) else record.started
+    if isinstance(record, Memory):
+        return record.when
+    if isinstance(record, Concept):
+        return record.updated
+    if isinstance(record, Fact):
+        return record.validity.learned
+    time = record.time if isinstance(record, Turn | Commit | Claim) else record.started
     if not time:
         raise InputError(
             f"{uri(word_of(record), record.id)} has no time, so nothing lies before or after it.",
@@ -153,7 +157,7 @@ def _time_of(record: Record) -> str:
 def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
     title, note = _words(record)
     host = ""
-    if not isinstance(record, Commit | Memory | Concept):
+    if not isinstance(record, Commit | Memory | Concept | Fact):
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
@@ -180,6 +184,10 @@ def _words(record: _Timed) -> tuple[str, str]:
         return record.what, record.who
     if isinstance(record, Concept):
         return record.name, f"{len(record.members)} records"
+    if isinstance(record, Fact):
+        return record.content, f"{record.kind.value}, {record.status.value}"
+    if isinstance(record, Claim):
+        return record.text, record.kind.value
     if record.tool is not None:
         return f"{record.tool.name} {record.tool.target or record.tool.action}", record.role.value
     return record.text, record.speaker or record.role.value

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Concept, Memory
+from holdfast.model.knowledge import Concept, Fact, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
 
 # The kinds that get vectors: what is short and says most comes first.
-EAGER = ("memory", "concept", "digest", "exchange", "commit")
+EAGER = ("fact", "memory", "concept", "digest", "exchange", "commit")
 LATER = ("turn",)
 
 CONTEXT_LIMIT = 300
@@ -149,6 +149,19 @@ def concept_passage(concept: Concept) -> Passage:
     return Passage(
         c.bank, "concept", c.id, "", c.updated, body, context, c.trust, hash=content_id(body)
     )
+
+
+def fact_passage(fact: Fact) -> Passage:
+    """A fact's own words; a solution also by its problem."""
+    f = fact
+    body = f"{f.problem}\n\n{f.content}" if f.problem and f.problem not in f.content else f.content
+    kind = f.kind.value.replace("_", " ")
+    time = f.validity.learned
+    context = f"{date_words(time)} {kind} {' '.join(f.files)} {parts_of_names(body)}"
+    return Passage(
+        f.bank, "fact", f.id, "", time, body, context.strip(), f.trust, f.status,
+        hash=content_id(body),
+    )  # fmt: skip
 
 
 def date_words(time: str) -> str:

@@ -55,10 +55,6 @@ class ConceptQuestions(Protocol):
         """The concept that a record is in."""
         ...
 
-    def resting_on(self, bank: str, kind: str, id: str) -> list[Concept]:
-        """What names a record as what it rests on."""
-        ...
-
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
         """The keywords that most records bear, the most frequent first."""
         ...

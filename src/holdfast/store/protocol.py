@@ -5,8 +5,8 @@ Every write happens inside `transaction()`: it is there whole or not at all, and
 process may hold the store for a while, but never for good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
-summary) are written once and survive. Derived rows (exchange, digest, concept, passage) can be
-made again.
+summary) are written once and survive. Derived rows (exchange, digest, claim, fact, concept,
+passage) can be made again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
-from holdfast.model.knowledge import Concept, Memory
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
@@ -30,12 +30,13 @@ from holdfast.store.curated import (
     Hidden,
     Superseded,
 )
+from holdfast.store.facts import FactQuestions, FactWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
 
-Record = Turn | Exchange | Digest | Session | Commit | Memory | Concept
+Record = Turn | Exchange | Digest | Session | Commit | Memory | Concept | Fact | Claim
 
 
 class Match(NamedTuple):
@@ -56,6 +57,7 @@ class Counts(NamedTuple):
     raw_bytes: int = 0
     l1_bytes: int = 0
     memories: int = 0
+    facts: int = 0
 
 
 class Stale(NamedTuple):
@@ -66,10 +68,10 @@ class Stale(NamedTuple):
     first: int
 
 
-Derived = Exchange | Digest | Passage | Hidden | Superseded
+Derived = Exchange | Digest | Passage | Claim | Hidden | Superseded
 
 
-class Reader(CuratedQuestions, VectorQuestions, ConceptQuestions, Protocol):
+class Reader(CuratedQuestions, VectorQuestions, ConceptQuestions, FactQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -232,7 +234,17 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, Versions, CuratedWays, VectorWays, ConceptWays, Protocol):
+class Writer(
+    Reader,
+    Summaries,
+    Progress,
+    Versions,
+    CuratedWays,
+    VectorWays,
+    ConceptWays,
+    FactWays,
+    Protocol,
+):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

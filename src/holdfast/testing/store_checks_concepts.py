@@ -52,7 +52,6 @@ def check_a_concept_comes_back_whole(make_store: MakeStore) -> None:
         expect(store.concepts(OTHER), [], "the concepts of another bank")
         expect(store.concept_of(BANK, "exchange", "x1"), a_concept(), "the concept of a member")
         expect(store.concept_of(BANK, "exchange", "x2"), None, "the concept of another")
-        expect(store.resting_on(BANK, "memory", "m1"), [a_concept()], "what rests on a member")
         expect(store.find(None, "concept", "c"), [a_concept()], "the start of an id")
         found = [match.passage.id for match in store.search(BANK, ["tide"], ["summaries"])]
         expect(found, ["c1"], "a search of what sums up")

@@ -35,6 +35,8 @@ COMMANDS = {
     "concepts": Command("concepts", "what a project is about, and what belongs together"),
     "keywords": Command("keywords", "the words that lead to facts, concepts and exchanges"),
     "show": Command("show", "open a record, down to the raw line it came from"),
+    "facts": Command("facts", "what is known for good: rules, solutions, core logic"),
+    "review": Command("review", "decide about facts that something speaks against"),
     "remember": Command("remember", "keep something in your own words"),
     "correct": Command("correct", "say a record anew; its old words are kept as superseded"),
     "forget": Command("forget", "leave a record out of everything, or erase it for good"),

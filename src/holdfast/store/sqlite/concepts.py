@@ -44,10 +44,6 @@ class ConceptQuestions(Asking):
         )
         return self._with_members(row) if row else None
 
-    def resting_on(self, bank: str, kind: str, id: str) -> list[Concept]:
-        found = self.concept_of(bank, kind, id)
-        return [found] if found is not None else []
-
     def _with_members(self, row: rows.Row) -> Concept:
         found = self._all(
             "SELECT kind, id FROM concept_member WHERE bank = ? AND concept = ? ORDER BY place",

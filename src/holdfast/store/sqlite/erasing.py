@@ -36,6 +36,7 @@ _WORDS = {
     "summary": ("content", "problem"),
     "call": ("problem",),
     "pause": ("problem",),
+    "advice": ("text",),
 }
 # How a row of each is known: bank, id and session.
 _NAMED = {
@@ -57,9 +58,12 @@ _NAMED = {
     ),
     "call": ("bank", "id", "session"),
     "pause": ("''", "service", "''"),
+    "advice": ("bank", "review", "''"),
 }
 _LISTS = ("files",)
-_OF_SESSION = ("exchange", "digest", "passage", "stale", "made", "curated", "hidden", "turn")
+_OF_A_SESSION = (
+    "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "turn",
+)  # fmt: skip
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
 _AT_ONCE = 400
@@ -72,7 +76,7 @@ class ErasingWays(DerivedWays):
         self._run("PRAGMA secure_delete = ON")
         self._erase_summaries(what)
         for session in what.sessions:
-            for table in _OF_SESSION:
+            for table in _OF_A_SESSION:
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
             self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)

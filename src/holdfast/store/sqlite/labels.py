@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.model.knowledge import Concept, Memory
+from holdfast.model.knowledge import Concept, Fact, Memory
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
@@ -21,7 +21,7 @@ from holdfast.store.sqlite import rows
 
 Ask = Callable[..., list[tuple[Any, ...]]]
 Sifted = Exchange | Commit
-Labelled = Sifted | Concept | Memory
+Labelled = Sifted | Concept | Memory | Fact
 _Condition = tuple[str, tuple[str, ...]]
 
 _RECORDS = {
@@ -69,6 +69,8 @@ def _bearer(record: Labelled) -> tuple[str, str]:
         return "concept", record.updated
     if isinstance(record, Memory):
         return "memory", record.when
+    if isinstance(record, Fact):
+        return "fact", record.validity.learned
     return "commit", record.time
 
 
@@ -76,8 +78,10 @@ def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
     """Sort, text and, of a file, its name."""
     files: Sequence[str] = ()
     told = ""
-    if isinstance(record, Memory):
-        told = " ".join(word for word in words(record.what) if word not in STOPWORDS)
+    if isinstance(record, Memory | Fact):
+        said = record.what if isinstance(record, Memory) else f"{record.problem} {record.content}"
+        told = " ".join(word for word in words(said) if word not in STOPWORDS)
+        files = () if isinstance(record, Memory) else record.files
     elif isinstance(record, Exchange):
         files = (*record.files_modified, *record.files_read)
         told = " ".join(record.keywords)

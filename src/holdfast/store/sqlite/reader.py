@@ -17,6 +17,7 @@ from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
+from holdfast.store.sqlite.facts import CLAIM, FACT, FactAnswers, claim_of, fact_of
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
@@ -28,10 +29,12 @@ _FINDABLE = {
     "session": ("seen_session", rows.SESSION, rows.session_of),
     "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
     "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
+    "fact": ("fact", FACT, fact_of),
+    "claim": ("claim", CLAIM, claim_of),
 }
 
 
-class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions):
+class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions, FactAnswers):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:
@@ -116,7 +119,15 @@ class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions):
 
     def counts(self, bank: str | None = None) -> Counts:
         where, values = in_bank(bank)
-        tables = ("seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory")
+        tables = (
+            "seen_session",
+            "seen_turn",
+            "exchange",
+            "digest",
+            "seen_commit",
+            "seen_memory",
+            "fact",
+        )
         numbers = [
             row[0]
             for table in tables
@@ -127,8 +138,8 @@ class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions):
             f"WHERE {where}",
             *values,
         )
-        *told, memories = numbers
-        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories)
+        *told, memories, facts = numbers
+        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories, facts=facts)
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
         where, values = in_bank(bank)

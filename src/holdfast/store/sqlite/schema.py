@@ -19,6 +19,7 @@ _NAMES = (
     "003_curation",
     "004_calls",
     "005_progress",
+    "006_facts",
     "007_concepts",
     "008_versions",
 )

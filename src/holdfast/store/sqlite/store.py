@@ -212,7 +212,9 @@ class SqliteStore(
             )
         self._move_summaries(session, old, bank)
         self._rebank_decisions(session, old, bank)
-        for table in ("exchange", "digest", "passage", "stale", "made", "curated", "hidden"):
+        for table in (
+            "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden",
+        ):  # fmt: skip
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
         if left:

@@ -12,6 +12,7 @@ from holdfast.interfaces.cli import options, path_shown
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
 from holdfast.model.curation import Action, Curation
+from holdfast.model.knowledge import Bearing, Life
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.path import describe_record
@@ -51,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the whole path: facts and concepts above it, turns and raw lines below",
     )
+    options.add_as_of(parser)
     options.add_bank(parser, default=ALL_BANKS)
     options.add_json(parser)
 
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.path:
         return path_shown.run(screen, arguments.uri, arguments.bank, arguments.json)
     with open_reading() as memory:
-        found = memory.show(arguments.uri, arguments.bank)
+        found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
         by_rules = memory.by_rules(found.record) if arguments.rules else None
     if arguments.raw:
         return _print_raw(screen, found)
@@ -82,6 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
                 "superseded": found.superseded,
                 **({"note": found.note} if found.note else {}),
                 "history": [_decision(entry) for entry in found.history],
+                "life": [_change(life) for life in found.lives],
+                "bearings": [_bearing(bearing) for bearing in found.bearings],
             }
         )
     else:
@@ -97,6 +101,16 @@ def _decision(entry: Curation) -> dict[str, object]:
     whole = plain(entry)
     del whole["bank"]
     return whole
+
+
+def _change(life: Life) -> dict[str, object]:
+    return {"time": life.time, "status": life.status.value, "because": life.because}
+
+
+def _bearing(bearing: Bearing) -> dict[str, object]:
+    side = "against" if bearing.against else "for"
+    told = {"time": bearing.time, "side": side, "how": bearing.how.value}
+    return {**told, "uri": bearing.uri}
 
 
 def _named(record: object) -> dict[str, object]:
@@ -124,6 +138,7 @@ def _print(screen: Screen, found: Trace) -> None:
     else:
         _print_fields(screen, plain(record))
     _print_history(screen, found)
+    _print_life(screen, found)
     if found.above:
         screen.line()
         screen.line(f"in: {', '.join(found.above)}")
@@ -133,7 +148,7 @@ def _print(screen: Screen, found: Trace) -> None:
     for part in found.below:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
         screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
-    if found.word not in ("commit", "memory", "concept"):
+    if found.word not in ("commit", "memory", "concept", "fact", "claim"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
@@ -153,6 +168,23 @@ def _print_history(screen: Screen, found: Trace) -> None:
         which = f" of {entry.target}" if entry.action is Action.UNDO else ""
         line = f"{entry.seq}. {entry.time[:16].replace('T', ' ')} {entry.who}: "
         screen.wrap(f"{line}{entry.action.value}{which}{said}", "  ", "    ")
+
+
+def _print_life(screen: Screen, found: Trace) -> None:
+    """What became of it, and what speaks for it and against it."""
+    if found.lives:
+        screen.line()
+        screen.line("its life:")
+    for life in found.lives:
+        because = f", because of {life.because}" if life.because else ""
+        screen.line(f"  {life.time[:16].replace('T', ' ')} {life.status.value}{because}")
+    for against, title in ((False, "for it:"), (True, "against it:")):
+        told = [b for b in found.bearings if b.against is against]
+        if told:
+            screen.line()
+            screen.line(title)
+        for b in told:
+            screen.line(f"  {b.time[:16].replace('T', ' ')} {b.how.value}: {b.uri}")
 
 
 def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
