@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.curating import Curating
+from holdfast.app.knowing import know
 from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
@@ -82,6 +83,10 @@ class Holdfast(Curating):
         self._loaded = False
         return left
 
+    def know(self, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
+        """Bring what is known above the session up to date, where anything is behind."""
+        return know(self._store, tick)
+
     def ingest_git(
         self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
     ) -> LogRead:
@@ -101,6 +106,7 @@ class Holdfast(Curating):
             self._store.drop_derived()
         done = derive_stale(self._store)
         self.apply_decisions()
+        self.know()
         return done
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
+from holdfast.app import knowing
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.curating import remove_derived_files
 from holdfast.app.memory import rules_of
@@ -128,6 +129,12 @@ def summarise(work: Work) -> str:
     return "; ".join(told)
 
 
+def know(work: Work) -> str:
+    """Bring what is known above the session up to date."""
+    done = knowing.know(work.memory.store, lambda: work.tick("knowing", 0, 0))
+    return ", ".join(f"{name} of {count} sessions" for name, count in done.items())
+
+
 def settle(work: Work) -> str:
     """Tell what became of what hooks put into sessions that are over."""
     done = settle_injections(work.memory.store, work.now())
@@ -209,6 +216,7 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
+    Step("know", know),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

@@ -161,6 +161,11 @@ class Eraser:
                     for session in self._sessions_of(target)
                     for turn in self._store.all_turns(target.bank, session)
                 ]
+            case "entity":
+                raise InputError(
+                    "An entity holds only names that records mention.",
+                    "Purge those records, or `holdfast scrub` the name; `forget` hides an entity.",
+                )
             case "digest":
                 raise InputError(
                     "A digest holds only what its exchanges say.",

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
+from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
@@ -28,10 +29,11 @@ from holdfast.store.curated import (
     Hidden,
     Superseded,
 )
+from holdfast.store.graph import GraphQuestions, GraphWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 
-Record = Turn | Exchange | Digest | Session | Commit | Memory
+Record = Turn | Exchange | Digest | Session | Commit | Memory | Entity
 
 
 class Match(NamedTuple):
@@ -83,7 +85,7 @@ class VectorSpan(NamedTuple):
     highest: int
 
 
-class Reader(CuratedQuestions, Protocol):
+class Reader(CuratedQuestions, GraphQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -282,7 +284,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
+class Writer(Reader, Summaries, Progress, CuratedWays, GraphWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

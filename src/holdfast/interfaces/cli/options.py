@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from holdfast.errors import InputError
+from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.recall.plan import Budget
 
@@ -47,6 +48,17 @@ def add_layer(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=names,
         help="look only here; may be given several times (default: everywhere)",
+    )
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """`--network NETWORK`, any number of times."""
+    parser.add_argument(
+        "--network",
+        action="append",
+        default=[],
+        choices=[network.value for network in Network],
+        help="only memories of this network; may be given several times (default: all records)",
     )
 
 

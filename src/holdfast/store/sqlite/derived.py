@@ -10,11 +10,12 @@ from holdfast.store.curated import Hidden, Superseded
 from holdfast.store.protocol import Derived
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.graph import GraphWriting
 
 _PASSAGES_HELD = 1_000_000
 
 
-class DerivedWays(CuratingWays):
+class DerivedWays(CuratingWays, GraphWriting):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -97,5 +98,6 @@ class DerivedWays(CuratingWays):
         for table in ("exchange", "digest"):
             self._run(f"DELETE FROM {table}")
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
+        self.drop_graph()
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

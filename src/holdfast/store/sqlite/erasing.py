@@ -88,6 +88,8 @@ class ErasingWays(DerivedWays):
             self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
         self.seal(what.bank, what.marks)
         self._blank_log(what)
+        # The names of what is erased go at once; the graph is made again from what is left.
+        self.drop_graph(what.bank)
         self.note_change(what.bank, "")
 
     def _erase_summaries(self, what: Erasure) -> None:
@@ -172,6 +174,7 @@ class ErasingWays(DerivedWays):
                 self._run(f'UPDATE "{table}" SET {settings} WHERE rowid = ?', *new, rowid)
 
         self._with_open_log(change)
+        self.drop_graph()
 
     def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
         folder = self._path.parent / "backups"

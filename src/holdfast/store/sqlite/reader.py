@@ -16,6 +16,7 @@ from holdfast.store.sqlite import labels, moments, rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
+from holdfast.store.sqlite.graph import GraphAsking
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
@@ -27,10 +28,11 @@ _FINDABLE = {
     "session": ("seen_session", rows.SESSION, rows.session_of),
     "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
     "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
+    "entity": ("entity", rows.ENTITY, rows.entity_of),
 }
 
 
-class SqliteReader(VectorQuestions, CuratingQuestions):
+class SqliteReader(VectorQuestions, CuratingQuestions, GraphAsking):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:

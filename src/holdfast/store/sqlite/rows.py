@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.ledger import FailedLine, Source, SourceState
 from holdfast.model.query import LAYER_OF, Passage
@@ -52,6 +53,7 @@ PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, se
 FAILURE = "source, line, offset, reason, excerpt, reader"
 CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
 MEMORY = "bank, id, time, who, text"
+ENTITY = "bank, id, kind, name, aliases, mentions"
 
 
 def marks(columns: str) -> str:
@@ -246,6 +248,17 @@ def memory_of(row: Row) -> Memory:
 def memory_row(memory: Memory) -> Row:
     """`MEMORY`."""
     return memory.bank, memory.id, memory.when, memory.who, memory.what
+
+
+def entity_of(row: Row) -> Entity:
+    """`ENTITY`."""
+    return Entity(row[0], row[1], EntityKind(row[2]), row[3], _tuple(row[4]), row[5])
+
+
+def entity_row(entity: Entity) -> Row:
+    """`ENTITY`."""
+    e = entity
+    return e.bank, e.id, e.kind.value, e.name, _list(e.aliases), e.mentions
 
 
 def text(given: str) -> str:

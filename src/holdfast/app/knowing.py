@@ -1,0 +1,33 @@
+"""What is known above the session, brought up to date: every stage in its order, where one is
+behind. A stage is loaded only then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from holdfast.store.protocol import Store
+
+
+class Stage(NamedTuple):
+    """A stage: its name and version, and the function that brings it up to date."""
+
+    name: str
+    version: int
+    module: str
+    function: str
+
+
+# The versions are those of the modules: a stage must not be loaded to know that it is not needed.
+STAGES = (Stage("entities", 1, "holdfast.refine.entities", "know_entities"),)
+
+
+def know(store: Store, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
+    """Run the stages that are behind; returns how many sessions each looked at."""
+    done: dict[str, int] = {}
+    for stage in STAGES:
+        if store.banks_behind(stage.name, stage.version):
+            module: Any = import_module(stage.module)
+            done[stage.name] = getattr(module, stage.function)(store, tick)
+    return done
