@@ -171,9 +171,15 @@ def folded(name: str) -> str:
 
 
 def file_word(path: str) -> str:
-    """What a file would be called in prose: its name without folder and ending, folded."""
-    name = path.rstrip("/").rpartition("/")[2]
-    return folded(name.strip(".").split(".", 1)[0]) or folded(name)
+    """What a file would be called in prose: its name without folder and ending, folded; a test of
+    something is not the thing."""
+    return folded(file_stem(path)) or folded(path)
+
+
+def file_stem(path: str) -> str:
+    """The name of a file without folder and ending."""
+    name = path.rstrip("/").rpartition("/")[2].strip(".")
+    return name.rpartition(".")[0] or name
 
 
 @lru_cache(maxsize=20_000)
@@ -246,9 +252,17 @@ _RELATIONS = tuple(
         ("enables", r"^(?P<a>.+?)\b(?:so that|in order (?:to|that)|enabl(?:es|ed|ing)|"
          r"allow(?:s|ed|ing)|lets|unblock(?:s|ed)|makes? (?:it )?possible)\b(?P<b>.+)$"),
         ("prevents", r"^(?P<a>.+?)\b(?:prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|guard(?:s|ed)? "
-         r"against|protects? (?:from|against)|stops?)\b(?P<b>.+)$"),
+         r"against|protects? (?:from|against))\b(?P<b>.+)$"),
     )
 )  # fmt: skip
+# Most sentences have none of these, and need no closer look.
+_CUE = re.compile(
+    r"because|due to|owing to|result|caus|from|trigger|bro(?:ke|ken)|breaks|introduced|culprit|"
+    r"reason|problem|issue|leads? to|led to|is why|was why|, (?:so|hence|therefore|thus|which)|"
+    r"^(?:since|as) |so that|in order|enabl|allow|lets|unblock|possible|prevent|avoid|guard|"
+    r"protect|made it",
+    re.IGNORECASE,
+)
 _TROUBLE = re.compile(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|bugs?|broken?|breaks|hangs?|hung|leak\w*|"
     r"regress\w*|exceptions?|timeouts?|timed out|deadlock\w*|flaky|wrong(?:ly)?|corrupt\w*|"
@@ -261,6 +275,8 @@ _LONGEST_SENTENCE = 600
 def relations(sentence: str) -> list[Relation]:
     """What a sentence says to cause, enable or prevent something."""
     if len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith("?"):
+        return []
+    if _CUE.search(sentence) is None:
         return []
     found: list[Relation] = []
     for how, pattern in _RELATIONS:

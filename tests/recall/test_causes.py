@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.recall.bank import open_home, talk
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.graph import LinkKind
@@ -10,7 +11,6 @@ from holdfast.recall.causes import Way, way_of
 from holdfast.recall.links import Links
 from holdfast.recall.plan import Budget, Plan
 from holdfast.testing.transcripts import Script
-from tests.recall.bank import open_home, talk
 
 # Each session speaks of one link of the chain; the last word of it is in no other.
 CHAIN = (

@@ -29,6 +29,7 @@ _TOKENS = 60
 _LONGEST_NAME = 4
 _SHORTEST = 3
 _COUNTED = 20_000
+_YOUNG = 100
 # What an entity must weigh to be walked from, and to be walked through.
 _TELLS = 0.15
 _LEADS = 0.3
@@ -37,6 +38,8 @@ _FROM = 30
 _THROUGH = 12
 _RECORDS_THROUGH = 40
 _DECAY = 0.4
+_MOST = 100
+_PASSED_OVER = 3
 _PARTS = (
     (Part.ABOUT, 0.5),
     (Part.TOUCHED, 0.25),
@@ -96,8 +99,9 @@ def _meant(known: Sequence[Known], tokens: Sequence[str], spans: Sequence[range]
 
 
 def weigh(records: int, size: int) -> float:
-    """What an entity tells that so many of so many records mention: from 0 to 1."""
-    size = max(size, records, 2)
+    """What an entity tells that so many of so many records mention: from 0 to 1. In a young memory
+    nothing is everywhere yet."""
+    size = max(size, records, _YOUNG)
     return math.log(size / max(records, 1)) / math.log(size)
 
 
@@ -125,14 +129,15 @@ def _walk(
         own = {s.entity.number for s in starts}
         for node, score in _further(reader, bank, scores, own).items():
             scores[node] = scores.get(node, 0.0) + score
-    best = sorted(scores, key=lambda node: -scores[node])[: 2 * pool]
+    most = min(pool, _MOST)
+    best = sorted(scores, key=lambda node: -scores[node])[: most * (_PASSED_OVER if layers else 1)]
     finds = [
         Find(passage, scores[node])
         for node, passage in reader.passages_at(bank, best)
         if not layers or LAYER_OF[passage.kind] in layers
     ]
     ranked = sorted(finds, key=lambda f: (f.score, f.passage.time, f.passage.id), reverse=True)
-    return ranked[:pool]
+    return ranked[:most]
 
 
 def _spread(

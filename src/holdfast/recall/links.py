@@ -22,16 +22,20 @@ MOST = 20
 SHARED = 60
 BESIDE = 3
 _COUNTED = 20_000
+# What a link must weigh: less is held together by a name that is everywhere.
+_FIRM = 0.3
 
 
 class Rule(NamedTuple):
     """Records are linked where an entity plays the one part here and the other part there; `order`
-    is -1 if the other must be the earlier, 1 if the later, 0 if it does not matter."""
+    is -1 if the other must be the earlier, 1 if the later, 0 if it does not matter; `beside` if
+    both must be of one session."""
 
     here: Part
     there: Part
     strength: float
     order: int = 0
+    beside: bool = False
 
 
 class Edge(NamedTuple):
@@ -45,17 +49,18 @@ class Edge(NamedTuple):
 Nearest = Callable[[Place], list[Edge]]
 
 _CAUSED_BY = (
-    Rule(Part.CAUSE, Part.EFFECT, 1.0),
+    Rule(Part.CAUSE, Part.EFFECT, 1.0, -1),
+    Rule(Part.CAUSE, Part.EFFECT, 0.6),
     Rule(Part.CAUSE, Part.PROBLEM, 0.6, -1),
-    Rule(Part.MENDED, Part.PROBLEM, 0.5, -1),
+    Rule(Part.MENDED, Part.PROBLEM, 0.7, -1, beside=True),
 )
-_ENABLES = (Rule(Part.PURPOSE, Part.ABOUT | Part.TOUCHED, 0.7, 1),)
-_PREVENTS = (Rule(Part.AVERTED, Part.PROBLEM, 0.7),)
+_ENABLES = (Rule(Part.PURPOSE, Part.ABOUT, 0.6, 1),)
+_PREVENTS = (Rule(Part.AVERTED, Part.PROBLEM, 0.55, -1),)
 _ENTITY = (Rule(Part.MENTIONED, Part.MENTIONED, 1.0),)
 
 
 def _turned(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    return tuple(Rule(r.there, r.here, r.strength, -r.order) for r in rules)
+    return tuple(r._replace(here=r.there, there=r.here, order=-r.order) for r in rules)
 
 
 # The rules of each kind, and those by which the other side sees the same link.
@@ -149,10 +154,9 @@ class Links:
         for entity, bond in shared:
             if bond.node not in others:
                 continue
-            after = _order(place, others[bond.node])
-            strength = _strength(fit[entity.number], bond.parts, after, rules)
-            if strength:
-                weight = strength * weigh(entity.records, self._size)
+            strength = _strength(fit[entity.number], bond.parts, place, others[bond.node], rules)
+            weight = strength * weigh(entity.records, self._size)
+            if weight >= _FIRM:
                 held.setdefault(bond.node, []).append((weight, entity.name))
         edges = [
             Edge(others[node], math.fsum(weight for weight, _ in by), max(by)[1])
@@ -178,13 +182,16 @@ def _has(parts: Part, wanted: Part) -> bool:
     return not wanted or bool(parts & wanted)
 
 
-def _strength(here: Part, there: Part, after: int | None, rules: Sequence[Rule]) -> float:
+def _strength(here: Part, there: Part, place: Place, other: Place, rules: Sequence[Rule]) -> float:
     """The strongest rule that two parts of one entity pass."""
+    after = _order(place, other)
+    near = bool(place.session) and place.session == other.session
     passed = [
         rule.strength
         for rule in rules
         if _has(here, rule.here)
         and _has(there, rule.there)
         and (not rule.order or (after is not None and after * rule.order >= 0))
+        and (near or not rule.beside)
     ]
     return max(passed, default=0.0)

@@ -13,7 +13,7 @@ from holdfast.language import is_trouble, plain, relations, sentences
 from holdfast.model.graph import Mention, Node, Part, Same, Sort
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory
-from holdfast.model.records import Digest, Exchange, Role, Turn
+from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit
 from holdfast.refine import naming, signals
 
@@ -46,17 +46,22 @@ class Gathered:
             self._key[name] = m.key
             self._count[name] = self._count.get(name, 0) + 1
 
-    def say(self, text: str, parts: Part = Part.MENTIONED, most: int = _SENTENCES) -> None:
-        """Take in all that a text names, and what its sentences say of it."""
-        text = text[:_READ]
-        self.add(naming.names_in(text), parts)
-        for sentence in sentences(text)[:most]:
+    def name(self, text: str, parts: Part = Part.MENTIONED) -> None:
+        """Take in all that a text names."""
+        self.add(naming.names_in(text[:_READ]), parts)
+
+    def say(self, text: str, parts: Part = Part.MENTIONED) -> None:
+        """The same, and what its sentences say of it."""
+        self.name(text, parts)
+        for sentence in sentences(text[:_READ])[:_SENTENCES]:
             self._hear(sentence)
 
     def _hear(self, sentence: str) -> None:
-        if is_trouble(sentence):
-            self.add(naming.names_in(sentence), Part.PROBLEM)
-        for relation in relations(sentence):
+        trouble, related = is_trouble(sentence), relations(sentence)
+        named = list(naming.names_in(sentence)) if trouble or related else []
+        if trouble:
+            self.add(named, Part.PROBLEM)
+        for relation in related if named else ():
             first, then = _PARTS[relation.how]
             self.add(naming.names_in(relation.first), first)
             self.add(naming.names_in(relation.then), then)
@@ -113,8 +118,8 @@ def _take_turn(found: Gathered, turn: Turn) -> None:
     if tool is None:
         if turn.speaker:
             found.know(turn.speaker)
-        # A person's own words count as what the exchange is about; an agent's long talk does not.
-        found.say(turn.text, most=_SENTENCES if turn.role is Role.USER else 12)
+        # What came of what is read from what sums up: in passing much is put down to much.
+        found.name(turn.text)
         return
     if tool.name not in signals.SHELLS:
         return

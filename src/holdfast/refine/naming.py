@@ -49,7 +49,7 @@ _PERSON_LINE = re.compile(
 )
 _INSTALL = re.compile(
     r"\b(?:pip3?|uv(?: pip)?|pipx|npm|pnpm|yarn|bun|cargo|gem|brew|poetry|apt(?:-get)?)\s+"
-    r"(?:install|add|i)\s+([^\n;&|>]{2,200})"
+    r"(?:install|add|i)\s+([^\n;&|]{2,200})"
 )
 _PACKAGE = re.compile(r"^(?:@[\w.-]+/)?[A-Za-z][\w.-]*")
 _MOVED = re.compile(r"\bgit mv\s+(?:-\w+\s+)*(\S+)\s+([^\s;&|]+)")
@@ -70,7 +70,8 @@ GENERIC = frozenset(
     "echo find curl make run start stop dev prod debug info warn warning log logs status default "
     "int str bool float any void const let var import export from return async await claude agent "
     "assistant human system tool tools input output text content title description version "
-    "conftest schema constants enums plan task tasks skill skills command commands read write edit "
+    "found issue issues context enabled disabled trusted format formats rule rules instructions "
+    "summary appdata conftest schema constants enums plan task tasks skill skills command commands read write edit "
     "glob task webfetch websearch todowrite multiedit session sessions taskupdate tasklist "
     "taskcreate taskget sendmessage teamcreate exitplanmode enterplanmode askuserquestion "
     "in_progress inprogress undefined completed pending github typescript javascript "
@@ -103,7 +104,7 @@ _NOT_PROPER = frozenset(
     "delete remove click open close save run add fix step see use make set get check test key "
     "option part high low medium new old full yes not only all any each both when where what "
     "which how why who figure table section chapter example summary overview input output returns "
-    "critical important optional required enabled disabled".split()
+    "found ctrl alt shift critical important optional required enabled disabled".split()
 )
 _NOT_PEOPLE = re.compile(
     r"\[bot\]|\bbot\b|^claude\b|noreply@anthropic|dependabot|github-actions", re.I

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from holdfast.language import file_stem
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.graph import Entity, EntityKind, Sort
 from holdfast.model.uris import parse_uri
@@ -164,22 +165,26 @@ def _join_names(groups: _Groups, free: Sequence[Spelling]) -> None:
     for s in free:
         if s.sort in _NAMED and s.key and groups.root(s.number) not in people:
             by_key[s.key].append(s)
-    files: defaultdict[str, set[int]] = defaultdict(set)
+    files: defaultdict[str, list[Spelling]] = defaultdict(list)
     for s in free:
         if s.sort is Sort.FILE:
-            files[s.key].add(groups.root(s.number))
+            files[s.key].append(s)
     for key, own in by_key.items():
         for other in own[1:]:
             groups.join(own[0].number, other.number)
-        meant = {groups.root(number) for number in files.get(key, ())}
+        named = files.get(key, [])
+        meant = {groups.root(file.number) for file in named}
         shared = len(key) >= _SHORTEST_SHARED and key not in GENERIC
-        if shared and len(meant) == 1 and any(_is_exact(s) for s in own):
+        if shared and len(meant) == 1 and any(_is_exact(s, named[0]) for s in own):
             groups.join(own[0].number, next(iter(meant)))
 
 
-def _is_exact(s: Spelling) -> bool:
-    """Whether a spelling is a name of code rather than a word that happens to be a file's too."""
-    return s.sort is Sort.NAME or (s.sort is Sort.PHRASE) or is_compound(s.text)
+def _is_exact(s: Spelling, file: Spelling) -> bool:
+    """Whether a spelling is the name of a file rather than a word that it happens to have too: of
+    several words, or the very word."""
+    if s.sort is Sort.PROPER:
+        return is_compound(s.text)
+    return " " in s.text or is_compound(s.text) or s.text.lower() == file_stem(file.text).lower()
 
 
 def _means_something(own: Sequence[Spelling]) -> bool:
