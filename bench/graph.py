@@ -23,6 +23,7 @@ from holdfast.recall.candidates import Candidate
 from holdfast.recall.causes import Way, follow
 from holdfast.recall.graph import graph
 from holdfast.store.graph import Resolved
+from holdfast.store.protocol import Match
 from holdfast.store.sqlite.store import SqliteStore
 
 NOW = "2026-11-15T00:00:00.000Z"
@@ -55,7 +56,8 @@ def fill(store: SqliteStore) -> None:
             drawn = {draw(chance) for _ in range(EACH - 2)} | {n % ENTITIES, (n * 7) % ENTITIES}
             time_of = f"2026-{n % 12 + 1:02}-{n % 28 + 1:02}T00:00:{n % 60:02}.000Z"
             mentions = tuple(
-                Mention(Sort.NAME, name(e), name(e).lower(), chance.choice(_PARTS)) for e in drawn
+                Mention(Sort.NAME, name(e), name(e).lower(), chance.choice(_PARTS), name(e))
+                for e in drawn
             )
             store.put_nodes(BANK, [Node("memory", f"{n:08x}", "", time_of, "h", mentions)])
             said = " ".join(name(e) for e in sorted(drawn))
@@ -89,14 +91,12 @@ def run() -> list[str]:
         drawn = [(draw(chance), chance.randrange(ENTITIES)) for _ in range(QUESTIONS)]
         questions = [f"why was {name(a)} moved to {name(b)}?" for a, b in drawn]
 
-        def control(question: str) -> object:
+        def control(question: str) -> list[Match]:
             return store.search(BANK, [w for w in question.split() if "Part" in w], (), 300)
 
         def chain(question: str) -> object:
-            found = control(question)
-            assert isinstance(found, list)
-            ranked = [Candidate(match.passage) for match in found[:10]]  # pyright: ignore
-            return follow(store, ranked, question, Way.BACK, 3)  # pyright: ignore
+            ranked = [Candidate(match.passage) for match in control(question)[:10]]
+            return follow(store, ranked, question, Way.BACK, 3)
 
         cases: dict[str, Callable[[str], object]] = {
             "control": control,

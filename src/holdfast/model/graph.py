@@ -88,12 +88,14 @@ class Part(IntFlag):
 
 
 class Mention(NamedTuple):
-    """A spelling in a record; spellings with the same key may mean the same."""
+    """A spelling in a record; spellings with the same key may mean the same. `id` is what an
+    entity with this spelling is known by."""
 
     sort: Sort
     text: str
     key: str
     parts: Part = Part.MENTIONED
+    id: str = ""
 
 
 class Same(NamedTuple):

@@ -12,14 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.recall.candidates import Candidate, Find, Key, Pool, key_of
 
-# What each kind of evidence counts: words, what words mean one by one, and what the whole means;
-# and on top of these, that a record mentions what the question names.
+# What each kind of evidence counts: words, what words mean one by one, and what the whole means.
 # Where a passage holds nearly every word of the question, words are to be trusted more: names of
 # code are exact. No set of questions is served best by these, and every set is served well.
-LOOSE: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45, "graph": 0.10}
-EXACT: Mapping[str, float] = {"words": 0.40, "soft": 0.30, "meaning": 0.30, "graph": 0.10}
+LOOSE: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
+EXACT: Mapping[str, float] = {"words": 0.40, "soft": 0.30, "meaning": 0.30}
 # Words alone, where no model looks.
 WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
+# On top of these, that a record mentions what the question names: it decides between near ties.
+GRAPH = 0.03
 RRF_K = 60
 NEIGHBOUR = 0.15
 SUPPORT = 0.3
@@ -62,19 +63,15 @@ def kinds_of_evidence(candidate: Candidate) -> dict[str, float]:
     words = max(
         s.get("direct_fts", 0.0), _EXPANDED * s.get("expanded_fts", 0.0), s.get("summaries", 0.0)
     )
-    return {
-        "words": words,
-        "meaning": s.get("semantic", 0.0),
-        "soft": s.get("soft", 0.0),
-        "graph": s.get("graph", 0.0),
-    }
+    return {"words": words, "meaning": s.get("semantic", 0.0), "soft": s.get("soft", 0.0)}
 
 
 def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> None:
     """The weighted sum of the evidence."""
     for candidate in candidates:
         evidence = kinds_of_evidence(candidate)
-        candidate.score = sum(weights.get(kind, 0.0) * evidence[kind] for kind in evidence)
+        named = GRAPH * candidate.scores.get("graph", 0.0)
+        candidate.score = named + sum(weights.get(kind, 0.0) * evidence[kind] for kind in evidence)
 
 
 def by_places(candidates: Sequence[Candidate]) -> None:

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from holdfast.model.graph import Link, LinkKind, Part
+from holdfast.model.graph import EntityKind, Link, LinkKind, Part
 from holdfast.model.uris import uri
 from holdfast.recall.graph import weigh
-from holdfast.store.graph import Place
+from holdfast.store.graph import Known, Place
 from holdfast.store.protocol import Reader
 
 MOST = 20
@@ -23,7 +23,7 @@ SHARED = 60
 BESIDE = 3
 _COUNTED = 20_000
 # What a link must weigh: less is held together by a name that is everywhere.
-_FIRM = 0.3
+_FIRM = 0.35
 
 
 class Rule(NamedTuple):
@@ -144,7 +144,7 @@ class Links:
         shared = [
             (entity, bond)
             for entity in self._reader.known(self._bank, list(fit))
-            if 1 < entity.records <= SHARED
+            if 1 < entity.records <= SHARED and (rules == _ENTITY or not _is_product(entity))
             for bond in self._reader.bonds_of(self._bank, entity.number, SHARED)
             if bond.node != place.node
         ]
@@ -163,6 +163,14 @@ class Links:
             for node, by in held.items()
         ]
         return sorted(edges, key=_rank)[:MOST]
+
+
+def _is_product(entity: Known) -> bool:
+    """Whether an entity is only ever a word in capitals: "Windows" is blamed for many things that
+    have nothing to do with each other."""
+    return (
+        entity.kind == EntityKind.CONCEPT and entity.name[:1].isupper() and " " not in entity.name
+    )
 
 
 def _rank(edge: Edge) -> tuple[float, str, str, str]:

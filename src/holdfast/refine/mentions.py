@@ -78,7 +78,13 @@ class Gathered:
             self._parts, key=lambda n: (-self._parts[n].bit_count(), -self._count[n], n)
         )
         return tuple(
-            Mention(sort, text, self._key[sort, text], self._parts[sort, text])
+            Mention(
+                sort,
+                text,
+                self._key[sort, text],
+                self._parts[sort, text],
+                content_id("entity", sort.value, text),
+            )
             for sort, text in sorted(ranked[:MOST])
         )
 

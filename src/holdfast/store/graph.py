@@ -47,6 +47,7 @@ class Known(NamedTuple):
     id: str
     name: str
     records: int
+    kind: str
 
 
 class Bond(NamedTuple):

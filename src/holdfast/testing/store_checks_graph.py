@@ -23,7 +23,7 @@ _LATER = "2026-03-02T12:00:00.000Z"
 
 
 def _name(text: str, parts: Part = Part.MENTIONED) -> Mention:
-    return Mention(Sort.NAME, text, text.lower(), parts)
+    return Mention(Sort.NAME, text, text.lower(), parts, f"id-of-{text}")
 
 
 def _node(id: str, *mentions: Mention, time: str = NOON) -> Node:

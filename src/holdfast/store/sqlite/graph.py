@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import TypeVar
 
 from holdfast.model.graph import Entity, Node, Part, Same, Sort
-from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.store.graph import Bond, Known, Place, Resolved, Sameness, Spelling
 from holdfast.store.sqlite import rows
@@ -17,7 +16,7 @@ from holdfast.store.sqlite.progress import ProgressWays
 _T = TypeVar("_T")
 STAGE = "entities"
 _VARIABLES = 500
-_KNOWN = "entity.number, entity.id, entity.name, entity.mentions"
+_KNOWN = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
 _PLACE = "number, kind, id, session, time"
 
 
@@ -198,10 +197,7 @@ class GraphWriting(GraphAsking, ProgressWays):
             mentions = [m._replace(text=rows.text(m.text)) for m in node.mentions]
             self._run_many(
                 "INSERT OR IGNORE INTO spelling (bank, sort, text, key, id) VALUES (?, ?, ?, ?, ?)",
-                [
-                    (bank, m.sort.value, m.text, rows.text(m.key), spelling_id(m.sort, m.text))
-                    for m in mentions
-                ],
+                [(bank, m.sort.value, m.text, rows.text(m.key), m.id) for m in mentions],
             )
             self._run_many(
                 "INSERT INTO mention SELECT number, ?, ?, ? FROM spelling "
@@ -312,11 +308,6 @@ class GraphWriting(GraphAsking, ProgressWays):
         for table in ("node", "spelling", "entity"):
             self._run(f"DELETE FROM {table} WHERE {where}", *values)
         self._run(f"DELETE FROM reached WHERE {where} AND stage = ?", *values, STAGE)
-
-
-def spelling_id(sort: Sort, text: str) -> str:
-    """The id by which an entity is known that has this spelling."""
-    return content_id("entity", sort.value, text)
 
 
 def _row(entity: Entity, mentions: int) -> rows.Row:
