@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
@@ -161,6 +162,26 @@ def humps(name: str) -> list[str]:
     return _HUMPS.findall(name)
 
 
+def folded(name: str) -> str:
+    """A name without what is only a way to spell it: `AuthProvider`, `auth_provider` and "the auth
+    providers" are the same."""
+    joined = "".join(re.findall(r"[^\W_]+", name.lower()))
+    plural = len(joined) > 4 and joined.endswith("s") and not joined.endswith(("ss", "us", "is"))
+    return joined[:-1] if plural else joined
+
+
+def file_word(path: str) -> str:
+    """What a file would be called in prose: its name without folder and ending, folded; a test of
+    something is not the thing."""
+    return folded(file_stem(path)) or folded(path)
+
+
+def file_stem(path: str) -> str:
+    """The name of a file without folder and ending."""
+    name = path.rstrip("/").rpartition("/")[2].strip(".")
+    return name.rpartition(".")[0] or name
+
+
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """A word without its ending, roughly: enough to hold `caching`, `cached` and `cache` equal."""
@@ -202,3 +223,71 @@ _CHATTER = re.compile(
 def is_chatter(sentence: str) -> bool:
     """Whether a sentence narrates the work instead of telling something."""
     return _CHATTER.match(sentence) is not None
+
+
+class Relation(NamedTuple):
+    """What a sentence says of two things: `how` is causes, enables or prevents, `first` does it,
+    and `then` is what comes of it. A part that the sentence leaves out is ""."""
+
+    how: str
+    first: str
+    then: str
+
+
+# Each is a pattern with what comes first in the group `a` and what follows from it in `b`.
+_RELATIONS = tuple(
+    (how, re.compile(pattern, re.IGNORECASE))
+    for how, pattern in (
+        ("causes", r"^(?P<b>.*?)\b(?:because(?: of)?|due to|owing to|as a result of|"
+         r"(?:was|were|is|are|got|being)? ?caused by|(?:comes?|came|stems?|stemmed) from|"
+         r"triggered by|broken by|introduced (?:by|in))\b(?P<a>.+)$"),
+        ("causes", r"^(?P<b>.*?)\b(?:root cause|culprit|(?:real|actual|underlying) "
+         r"(?:problem|cause|reason|issue)|reason)\b(?: (?:of|for|behind) (?P<c>.{3,80}?))?"
+         r" ?(?:is|was|:|turned out to be|lies in|lay in)(?P<a>.+)$"),
+        ("causes", r"^(?P<a>.+?)\b(?:leads? to|led to|caus(?:es|ed|ing)|results? in|resulted in|"
+         r"triggers|triggered|breaks|broke|is why|was why|made it fail)\b(?P<b>.+)$"),
+        ("causes", r"^(?P<a>.{8,}?), (?:so|hence|therefore|thus|which is why)\b(?! that\b)"
+         r"(?P<b>.+)$"),
+        ("causes", r"^(?:since|as) (?P<a>[^,]{8,}),(?P<b>.+)$"),
+        ("enables", r"^(?P<a>.+?)\b(?:so that|in order (?:to|that)|enabl(?:es|ed|ing)|"
+         r"allow(?:s|ed|ing)|lets|unblock(?:s|ed)|makes? (?:it )?possible)\b(?P<b>.+)$"),
+        ("prevents", r"^(?P<a>.+?)\b(?:prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|guard(?:s|ed)? "
+         r"against|protects? (?:from|against))\b(?P<b>.+)$"),
+    )
+)  # fmt: skip
+# Most sentences have none of these, and need no closer look.
+_CUE = re.compile(
+    r"because|due to|owing to|result|caus|from|trigger|bro(?:ke|ken)|breaks|introduced|culprit|"
+    r"reason|problem|issue|leads? to|led to|is why|was why|, (?:so|hence|therefore|thus|which)|"
+    r"^(?:since|as) |so that|in order|enabl|allow|lets|unblock|possible|prevent|avoid|guard|"
+    r"protect|made it",
+    re.IGNORECASE,
+)
+_TROUBLE = re.compile(
+    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|bugs?|broken?|breaks|hangs?|hung|leak\w*|"
+    r"regress\w*|exceptions?|timeouts?|timed out|deadlock\w*|flaky|wrong(?:ly)?|corrupt\w*|"
+    r"stale|loops?|missing|panic\w*|segfault\w*|traceback|doesn'?t work|not working|stuck)\b",
+    re.IGNORECASE,
+)
+_LONGEST_SENTENCE = 600
+
+
+def relations(sentence: str) -> list[Relation]:
+    """What a sentence says to cause, enable or prevent something."""
+    if len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith("?"):
+        return []
+    if _CUE.search(sentence) is None:
+        return []
+    found: list[Relation] = []
+    for how, pattern in _RELATIONS:
+        match = pattern.match(sentence)
+        if match and not any(other.how == how for other in found):
+            groups = match.groupdict()
+            then = f"{groups.get('c') or ''} {groups['b']}".strip(" ,;:.")
+            found.append(Relation(how, groups["a"].strip(" ,;:."), then))
+    return found
+
+
+def is_trouble(sentence: str) -> bool:
+    """Whether a sentence tells of something that does not work."""
+    return _TROUBLE.search(sentence) is not None

@@ -95,6 +95,7 @@ def read_in(folder: Path, *scripts: Script) -> Holdfast:
         script.write(folder / "p")
     memory = open_home(folder)
     memory.ingest(memory.find([folder / "p"]))
+    memory.know()
     return memory
 
 
@@ -105,6 +106,7 @@ def make_shop(folder: Path) -> Holdfast:
     shorn = talk(91, "2026-09-19", "Shear two llamas.", "Both are shorn.", cwd="/home/dev/farm")
     memory = read_in(folder, *sessions, fed, shorn)
     memory.ingest_git(_repository(folder / "repo"), "shop")
+    memory.know()
     assert memory.embed() == 0
     return memory
 

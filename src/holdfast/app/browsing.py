@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
 from holdfast.app.reading import ALL_BANKS, Reading, here
 from holdfast.errors import NotFoundError
+from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept
 from holdfast.model.query import LAYER_OF, Moment
+from holdfast.recall.entities import About, about, find_entity
 from holdfast.recall.finding import Found, find, make_filter
 from holdfast.recall.path import Path, path
 from holdfast.recall.timeline import KINDS, Timeline, read_anchor, timeline
@@ -17,6 +21,8 @@ from holdfast.recall.topics import Leads, find_concept, leads
 from holdfast.settings import Settings, load_settings
 from holdfast.store.concepts import Keyword
 from holdfast.store.protocol import Record
+
+_ALL = 1 << 31
 
 
 class Browsing(Reading):
@@ -107,6 +113,28 @@ class Browsing(Reading):
     def path(self, uri: str, bank: str | None = ALL_BANKS) -> Path:
         """The path through a record: facts, concepts, exchanges, turns and raw lines."""
         return path(self._store, self.bank_id(bank), uri)
+
+    def entities(self, bank: str | None = None, kind: str = "", limit: int = 50) -> list[Entity]:
+        """Who and what is involved, those in most records first."""
+        found = self._store.entities(self.bank_id(bank), _ALL)
+        return [entity for entity in found if kind in ("", entity.kind)][:limit]
+
+    def entity(self, name: str, bank: str | None = None) -> Entity:
+        """One of them, by a URI, an id, or any of its spellings."""
+        return find_entity(self._store, self.bank_id(bank), name)
+
+    def about_entity(self, name: str, bank: str | None = None, limit: int = 10) -> About:
+        """One of them, with what mentions it, what occurs with it, and how that is linked."""
+        entity = self.entity(name, bank)
+        alike: Any = import_module("holdfast.recall.alike")
+        nearest = alike.Alike(self._store, entity.bank, self.settings.home / "vectors")
+        return about(self._store, entity, limit, nearest)
+
+    def communities(self, bank: str | None = None) -> list[list[Entity]]:
+        """Entities that occur together more than with others, the largest groups first."""
+        module: Any = import_module("holdfast.app.communities")
+        found: list[list[Entity]] = module.communities(self._store, self.bank_id(bank))
+        return found
 
 
 def open_browsing(settings: Settings | None = None) -> Browsing:

@@ -22,6 +22,7 @@ from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_target
 from holdfast.learn.erasing import Erased, Eraser, Pattern
 from holdfast.model.curation import Curation
+from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
 from holdfast.refine.bank_making import BankMaker
 from holdfast.settings import Settings
@@ -76,6 +77,27 @@ class Curating(Browsing):
         """Let one record stand for another that says the same."""
         both = self.target(id, bank), self.target(into, bank)
         return self._done(self._curator(who).merge(*both))
+
+    def merge_entities(
+        self, name: str, into: str, bank: str | None = None, who: str = ""
+    ) -> Curation:
+        """Let two entities be one; each is named by a URI, an id, or any of its spellings."""
+        both = self.entity(name, bank), self.entity(into, bank)
+        return self._done(self._curator(who).join(*(_target(entity) for entity in both)))
+
+    def split_entity(
+        self, name: str, alias: str, bank: str | None = None, who: str = ""
+    ) -> Curation:
+        """Let one spelling of an entity stand by itself."""
+        entity = self.entity(name, bank)
+        spelling = self._store.spelling_of(entity.bank, entity.id, alias)
+        if spelling is None:
+            known = ", ".join((entity.name, *entity.aliases))
+            raise NotFoundError(
+                f"{entity.name} is not called {alias!r}.", f"It is called: {known}."
+            )
+        alone = Target(entity.bank, "entity", spelling)
+        return self._done(self._curator(who).part(alone, _target(entity)))
 
     def undo(self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "") -> list[Curation]:
         """Take back the latest decisions that can be; returns them, the latest first."""
@@ -140,10 +162,14 @@ class Curating(Browsing):
         return told
 
     def _renew(self) -> None:
-        self._remembered.clear()
         know(self._store)
+        self._remembered.clear()
         if Places(self.settings.home).briefs.is_dir():
             prepare_briefs(self.settings, self._now)
+
+
+def _target(entity: Entity) -> Target:
+    return Target(entity.bank, "entity", entity.id)
 
 
 def remove_derived_files(settings: Settings) -> None:

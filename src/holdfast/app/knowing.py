@@ -24,6 +24,7 @@ class Stage(NamedTuple):
 STAGES = (
     Stage("facts", 1, "holdfast.refine.knowing", "know_facts"),
     Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),
+    Stage("entities", 1, "holdfast.refine.entities", "know_entities"),
 )
 
 

@@ -92,6 +92,10 @@ class Holdfast(Curating):
         self._loaded = False
         return left
 
+    def know(self, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
+        """Bring what is known above the session up to date, where anything is behind."""
+        return know(self._store, tick)
+
     def ingest_git(
         self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
     ) -> LogRead:
@@ -113,7 +117,7 @@ class Holdfast(Curating):
             self._store.drop_derived()
         done = derive_stale(self._store)
         self.apply_decisions()
-        know(self._store)
+        self.know()
         return done
 
 

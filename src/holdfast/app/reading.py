@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from holdfast.errors import HoldfastError, InputError, NotFoundError, StoreError
 from holdfast.model.accounts import Chore
-from holdfast.model.knowledge import Fact, Review, ReviewState
+from holdfast.model.knowledge import Fact, Network, Review, ReviewState
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
 from holdfast.model.records import Digest, Exchange
@@ -40,7 +40,10 @@ ALL_BANKS = "all"
 _PLAN = Plan()
 _REMEMBERED = 64
 _PLAIN = 0.75
-_REASON = re.compile(r"\b(?:why|reasons?|causes?|caused|how come)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:why|reasons?|causes?|caused|how come|le(?:a)?d to|consequences?|because of)\b",
+    re.IGNORECASE,
+)
 _ASKED = 2000
 
 
@@ -147,9 +150,11 @@ class Reading:
         layers: Sequence[Layer] = (),
         limit: int = 10,
         budget: Budget = Budget.MID,
+        networks: Sequence[Network] = (),
     ) -> Recalled:
-        """The records that speak of a query, best first."""
-        return self.recall_by(query, bank, Plan(tuple(layers), limit, budget))
+        """The records that speak of a query, best first; of networks only memories."""
+        plan = Plan(tuple(layers), limit, budget, networks=tuple(networks))
+        return self.recall_by(query, bank, plan)
 
     def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """The same, with every option."""
@@ -183,7 +188,8 @@ class Reading:
 
     def _fallen_back(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
         """What else can be done where nothing was found; it is seldom, so it is loaded then."""
-        if not found.abstained or plan.budget is Budget.LOW or bank == "" or plan.as_of:
+        unasked = plan.as_of or plan.networks
+        if not found.abstained or plan.budget is Budget.LOW or bank == "" or unasked:
             return found
         fallback: Any = import_module("holdfast.recall.fallback")
         redact: Any = import_module("holdfast.capture.redact")
@@ -256,6 +262,19 @@ class Reading:
         return (
             f"This folder has no memory yet. There is one of {', '.join(names[:8])}"
             f"{' …' if len(names) > 8 else ''}: use --bank NAME, or --bank all."
+        )
+
+    def no_network(self, bank: str | None, networks: Sequence[Network]) -> str:
+        """What to say where a bank has no memory of any of these networks; "" where it has."""
+        id = self.bank_id(bank)
+        banks = [known.id for known in self._store.banks()] if id is None else [id]
+        held = {m.network for one in banks for m in self._store.memories(one)}
+        if not networks or held & set(networks):
+            return ""
+        wanted = " or ".join(network.value for network in networks)
+        there = ", ".join(sorted(held)) or "none"
+        return (
+            f"{self.bank_name(id)} has no memories of network {wanted}; of those it has: {there}."
         )
 
     def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:

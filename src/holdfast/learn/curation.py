@@ -26,7 +26,7 @@ from holdfast.refine.passages import commit_passage, memory_passage
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer
 
-CORRECTABLE = ("turn", "exchange", "digest", "memory", "commit", "concept", "fact")
+CORRECTABLE = ("turn", "exchange", "digest", "memory", "commit", "concept", "fact", "entity")
 MERGEABLE = ("exchange", "memory", "commit", "concept", "fact")
 LONGEST = 20_000
 
@@ -145,6 +145,21 @@ class Curator:
         self._must_be_shown(target)
         self._must_be_shown(into)
         return self._decide(Action.MERGE, target, into.uri)
+
+    def join(self, one: Target, other: Target) -> Curation:
+        """Let two entities be one."""
+        if one.bank != other.bank or one.id == other.id:
+            raise InputError(
+                "Those are one entity already."
+                if one.bank == other.bank
+                else "Entities of two banks are never one.",
+                "Name two entities of one bank.",
+            )
+        return self._decide(Action.MERGE, one, other.uri)
+
+    def part(self, spelling: Target, entity: Target) -> Curation:
+        """Let a spelling of an entity stand by itself."""
+        return self._decide(Action.SPLIT, spelling, entity.uri)
 
     def undo(self, banks: Iterable[str], count: int = 1) -> list[Curation]:
         """Take back the latest decisions; returns them, the latest first."""

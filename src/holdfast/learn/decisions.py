@@ -33,8 +33,8 @@ def settle(known: Curated, target: str, left: Sequence[Curation]) -> Curated:
     if known.kind == "memory":
         state = state._replace(forgotten=True)
     for entry in left:
-        if entry.target != target:
-            continue
+        if entry.target != target or (known.kind == "entity" and entry.action is Action.MERGE):
+            continue  # entities that are one are both shown, as one
         match entry.action:
             case Action.REMEMBER:
                 state = state._replace(forgotten=False)

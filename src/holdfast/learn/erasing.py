@@ -168,6 +168,11 @@ class Eraser:
                     f"A {target.kind} holds only what turns and memories say.",
                     "Purge those (`holdfast show` names them); `forget` hides a fact.",
                 )
+            case "entity":
+                raise InputError(
+                    "An entity holds only names that records mention.",
+                    "Purge those records, or `holdfast scrub` the name; `forget` hides an entity.",
+                )
             case "digest":
                 raise InputError(
                     "A digest holds only what its exchanges say.",

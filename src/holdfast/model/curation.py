@@ -20,6 +20,7 @@ class Action(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
     MERGE = "merge"
+    SPLIT = "split"
     UNDO = "undo"
     PURGE = "purge"
     SCRUB = "scrub"

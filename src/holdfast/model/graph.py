@@ -1,9 +1,15 @@
-"""Who and what is involved, and how records hang together: entity and link."""
+"""Who and what is involved, and how records hang together: entity and link.
+
+A record *mentions* spellings; spellings that mean the same are one entity. What a spelling does in
+a record (it is what broke, what was changed, what something is blamed on) is its *part* there, and
+records are linked by the parts that one entity plays in both.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntFlag, StrEnum
+from typing import NamedTuple
 
 
 class EntityKind(StrEnum):
@@ -17,7 +23,8 @@ class EntityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A person, component, file or concept, under one canonical name."""
+    """A person, component, file or concept, under one canonical name; in how many records it is
+    mentioned, and what people decided about it."""
 
     bank: str
     id: str
@@ -41,10 +48,72 @@ class LinkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge between two records, named by their URIs."""
+    """An edge between two records, named by their URIs; `via` is the name of the entity that
+    holds them together, "" where none does."""
 
     bank: str
     source: str
     target: str
     kind: LinkKind
     weight: float = 1.0
+    via: str = ""
+
+
+class Sort(StrEnum):
+    """How a spelling was come by."""
+
+    FILE = "file"  # a tool or a commit touched it
+    PATH = "path"  # a text names it
+    NAME = "name"  # an identifier
+    PACKAGE = "package"
+    PERSON = "person"
+    PROPER = "proper"  # a word in capitals amid a sentence
+    PHRASE = "phrase"  # "the auth provider"
+    ISSUE = "issue"
+    COMMIT = "commit"
+
+
+class Part(IntFlag):
+    """What a spelling does in a record."""
+
+    MENTIONED = 0
+    ABOUT = 1  # in the title, or the words of a memory
+    TOUCHED = 2  # a file that was changed
+    EFFECT = 4  # what came of something
+    CAUSE = 8  # what something is put down to
+    PURPOSE = 16  # what something is done for
+    AVERTED = 32  # what something keeps from happening
+    PROBLEM = 64  # what fails
+    MENDED = 128  # changed, and then the tests passed
+
+
+class Mention(NamedTuple):
+    """A spelling in a record; spellings with the same key may mean the same. `id` is what an
+    entity with this spelling is known by."""
+
+    sort: Sort
+    text: str
+    key: str
+    parts: Part = Part.MENTIONED
+    id: str = ""
+
+
+class Same(NamedTuple):
+    """What a record proves to be two names of one thing: a file's old and new path, or a person's
+    name and address."""
+
+    sort: Sort
+    one: str
+    other: str
+
+
+class Node(NamedTuple):
+    """A record in the graph: what it mentions, and a hash of what that was read from."""
+
+    kind: str
+    id: str
+    session: str
+    time: str
+    hash: str
+    mentions: tuple[Mention, ...] = ()
+    same: tuple[Same, ...] = ()

@@ -7,10 +7,12 @@ clears the floor is packed into the budget. See `rank` for the order of things.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import NamedTuple
 
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
-from holdfast.recall import arms, hits, order, packing
+from holdfast.recall import arms, causes, hits, order, packing
 from holdfast.recall.candidates import Candidate, Pool, key_of
 from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.fusion import (
@@ -23,6 +25,7 @@ from holdfast.recall.fusion import (
     support,
     weights_for,
 )
+from holdfast.recall.graph import graph
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.question import Query, read
@@ -39,6 +42,9 @@ _NEIGHBOURS_OF = 40
 # Reading a text for coverage takes as long as finding it: only what may be shown is read.
 _JUDGED = 30
 _LOOKED_AT = 5
+_AMONG_OTHERS = 2000
+# What a record on the way along causes has of the score of what led to it.
+_STEP = 0.97
 _SAME_MEASURE = ("direct_fts", "summaries", "temporal")
 
 
@@ -71,6 +77,8 @@ class Ranking(NamedTuple):
         if query.when is not None and query.only_time:
             in_time = query.when.holds(candidate.passage.time)
             return "temporal" in candidate.ranks or (in_time and worth_showing(candidate))
+        if "link" in candidate.notes:
+            return True
         return (query.recent and "recent" in candidate.ranks) or worth_showing(candidate)
 
 
@@ -114,7 +122,7 @@ def rank(
         # A model that does not answer now would not a second time; words are left.
         meaning = None
     strategies = [finish.strategy for finish in finishes]
-    pool = _gather(finishes, plan)
+    pool = _gather(store, finishes, plan)
     stand(store, pool, plan.as_of, now)
     if meaning is None:
         _score(pool, plan, WORDS_ONLY)
@@ -137,7 +145,34 @@ def rank(
         order.weigh_in(candidate, query.text, query.when, query.recent, named)
     if meaning is not None and meaning.has_reranker:
         strategies.append(_read_across(query, pool, plan, meaning))
-    return Ranking(query, _settle(pool, query, plan), tuple(strategies))
+    candidates = _settle(pool, query, plan)
+    way = causes.way_of(query.text) if plan.means.hops else None
+    if way is not None:
+        candidates, strategy = _follow(store, query, candidates, plan, way)
+        strategies.append(strategy)
+    return Ranking(query, candidates, tuple(strategies))
+
+
+def _follow(
+    store: Store, query: Query, candidates: list[Candidate], plan: Plan, way: causes.Way
+) -> tuple[list[Candidate], Strategy]:
+    """Add what lies on the way along causes, each just below what led to it."""
+    started = monotonic()
+    start, steps = causes.follow(store, candidates, query.text, way, plan.means.hops + 1)
+    by_key = {candidate.key: candidate for candidate in candidates}
+    found = 0
+    for step in steps:
+        if start is None or not _wanted(store, step.passage, plan):
+            continue
+        candidate = by_key.setdefault(key_of(step.passage), Candidate(step.passage))
+        candidate.notes[way.value] = step.hop
+        candidate.notes["link"] = round(step.weight, 4)
+        candidate.score = max(candidate.score, start.score * _STEP**step.hop)
+        judge(candidate, query.weight)
+        found += bool(step.hop)
+    ranked = sorted(by_key.values(), key=lambda c: -c.score)
+    ms = round((monotonic() - started) * 1000, 2)
+    return ranked, Strategy("causal", ms, found)
 
 
 def _best_coverage(query: Query, found: Found) -> float:
@@ -146,14 +181,14 @@ def _best_coverage(query: Query, found: Found) -> float:
     return max((coverage(query.weight, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
-def _gather(finishes: Sequence[Finish], plan: Plan) -> Pool:
+def _gather(store: Store, finishes: Sequence[Finish], plan: Plan) -> Pool:
     """What the arms brought home, on one scale."""
     pool = Pool()
     by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
     for finish in finishes:
         name, found = finish.strategy.name, finish.found
         highest = by_words if name in _SAME_MEASURE else 0.0
-        finds = [find for find in found.finds if _wanted(find.passage, plan)]
+        finds = [find for find in found.finds if _wanted(store, find.passage, plan)]
         admit(pool, name, finds, found.lowest, highest)
     return pool
 
@@ -169,13 +204,23 @@ def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     return candidates
 
 
-def _wanted(passage: Passage, plan: Plan) -> bool:
-    return not plan.layers or LAYER_OF[passage.kind] in plan.layers
+def _wanted(store: Store, passage: Passage, plan: Plan) -> bool:
+    if plan.layers and LAYER_OF[passage.kind] not in plan.layers:
+        return False
+    if plan.as_of and passage.time > plan.as_of:
+        return False
+    if not plan.networks:
+        return True
+    found = store.find(passage.bank, "memory", passage.id, 1) if passage.kind == "memory" else []
+    return any(isinstance(m, Memory) and m.network in plan.networks for m in found)
 
 
 def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:
     layers, pool = plan.layers, plan.means.pool
     until = f"{plan.as_of}~" if plan.as_of else ""
+    if plan.networks:
+        # Memories are few among the records of their layer, and must not be crowded out.
+        layers, pool = (LAYER_OF["memory"],), _AMONG_OTHERS
     running = [arms.direct(bank, query.terms, layers, pool, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))
     if more:
@@ -185,6 +230,8 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -
         running.append(arms.temporal(bank, query.terms, query.when, layers, pool))
     if query.recent:
         running.append(arms.recent(bank, until))
+    if plan.means.hops:
+        running.append(graph(bank, query.text, layers, plan.means.hops, pool))
     if meaning is not None and plan.means.close:
         running.append(arms.semantic(bank, meaning, query.text, layers, pool))
     return running
@@ -220,7 +267,7 @@ def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, arm:
 
 def _meet_neighbours(store: Store, pool: Pool, plan: Plan) -> None:
     """What stands beside the best is in the running too, though it may share no word."""
-    if plan.layers and Layer.TRANSCRIPTS not in plan.layers:
+    if plan.networks or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
         return
     wanted: dict[tuple[str, str], set[int]] = {}
     for candidate in pool.ranked()[:_NEIGHBOURS_OF]:

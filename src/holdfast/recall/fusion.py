@@ -19,6 +19,8 @@ LOOSE: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
 EXACT: Mapping[str, float] = {"words": 0.40, "soft": 0.30, "meaning": 0.30}
 # Words alone, where no model looks.
 WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
+# On top of these, that a record mentions what the question names: it decides between near ties.
+GRAPH = 0.03
 RRF_K = 60
 NEIGHBOUR = 0.15
 SUPPORT = 0.3
@@ -68,7 +70,8 @@ def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> 
     """The weighted sum of the evidence."""
     for candidate in candidates:
         evidence = kinds_of_evidence(candidate)
-        candidate.score = sum(weights.get(kind, 0.0) * evidence[kind] for kind in evidence)
+        named = GRAPH * candidate.scores.get("graph", 0.0)
+        candidate.score = named + sum(weights.get(kind, 0.0) * evidence[kind] for kind in evidence)
 
 
 def by_places(candidates: Sequence[Candidate]) -> None:

@@ -40,7 +40,9 @@ def pack(
         own = set(words(candidate.passage.body[:_READ]))
         if spent + price > budget and chosen:
             continue
-        if not repeats and any(_repeats(own, other) for other in said):
+        # A step of a chain of causes stands for the link that leads to it.
+        kept = repeats or "link" in candidate.notes
+        if not kept and any(_repeats(own, other) for other in said):
             candidate.notes["repeats"] = 1.0
             continue
         chosen.append(candidate)

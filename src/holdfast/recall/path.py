@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.language import cut
+from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
@@ -207,11 +208,19 @@ def describe_record(record: Record) -> tuple[str, str]:
             return record.title or record.host, record.started
         case Commit():
             return record.subject, record.time
+        case Claim():
+            return record.text, record.time
+        case _:
+            return _describe_known(record)
+
+
+def _describe_known(record: Memory | Concept | Fact | Entity) -> tuple[str, str]:
+    match record:
         case Memory():
             return record.what, record.when
         case Concept():
             return record.name, record.updated
         case Fact():
             return record.content, record.validity.learned
-        case Claim():
-            return record.text, record.time
+        case Entity():
+            return record.name, ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 
 
@@ -53,6 +54,8 @@ class Plan(NamedTuple):
     tokens: int = 0
     repeats: bool = False
     as_of: str = ""
+    # Only memories of these networks.
+    networks: tuple[Network, ...] = ()
 
     @property
     def means(self) -> Means:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.language import cut
+from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
@@ -75,6 +76,10 @@ def timeline(
 ) -> Timeline:
     """The records around an anchor; without one, the latest. Where no kinds are asked for, a
     turn has the other turns of its session around it too."""
+    if isinstance(anchor, Entity):
+        raise InputError(
+            f"{anchor.name} is no record of a time.", f"See `holdfast entities {anchor.name}`."
+        )
     if isinstance(anchor, Session):
         anchor = reader.digest_of(anchor.bank, anchor.id) or Moment(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
@@ -128,7 +133,7 @@ def _placed(reader: Reader, passages: Iterable[Passage]) -> list[tuple[_Place, _
     for passage in passages:
         place = _place(Moment(passage.time, passage.kind, passage.id, passage.bank))
         for record in reader.find(passage.bank, passage.kind, passage.id, limit=1):
-            if record.id == passage.id and not isinstance(record, Session):
+            if record.id == passage.id and not isinstance(record, Session | Entity):
                 placed.append((place, record))
     return placed
 
@@ -137,7 +142,7 @@ def _place(moment: Moment) -> _Place:
     return moment.time, moment.kind, 0, moment.id, moment.bank
 
 
-def _time_of(record: Record) -> str:
+def _time_of(record: _Timed | Session) -> str:
     """The time a record is ordered by: when it began."""
     if isinstance(record, Memory):
         return record.when

@@ -18,7 +18,17 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.language import cut, decides, is_chatter, plain, sentences, squeeze, stem
+from holdfast.language import (
+    cut,
+    decides,
+    is_chatter,
+    is_trouble,
+    plain,
+    relations,
+    sentences,
+    squeeze,
+    stem,
+)
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
@@ -38,11 +48,16 @@ _NEAR = 0.8
 _LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
 
+_BY_LINKS = "No single record says all of this: they are linked by what they name."
+_LEADS = {"caused_by": "because: ", "causes": "which led to: "}
+
+
 class _Evidence(NamedTuple):
     hit: Hit
     sentence: str
     covered: float
     score: float
+    lead: str = ""
 
 
 def ask(
@@ -63,7 +78,8 @@ def ask(
     weight = weigh(reader, bank, read_terms(question).words).by_stem
     told = _of_a_time(found.hits)
     fates = Fates(reader, found.hits, as_of)
-    chosen = told or _choose(reader, found.hits, weight, fates)
+    chain = [] if told else _chain(found.hits, weight)
+    chosen = told or chain or _choose(reader, found.hits, weight, fates)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
     )
@@ -79,6 +95,7 @@ def ask(
         caveats=(
             *fates.caveats([(e.hit, e.sentence) for e in chosen]),
             *_caveats(chosen, as_of or now()),
+            *([_BY_LINKS] if chain else []),
         ),
         session_id=session,
     )
@@ -116,6 +133,29 @@ def _of_a_time(hits: Sequence[Hit]) -> list[_Evidence]:
     named = [hit for hit in hits if hit.kind == "digest" and "recent" in hit.why]
     named = named or [hit for hit in hits if hit.kind == "digest" and _by_time(hit)]
     return [_Evidence(hit, _gist(hit.text), 0.0, hit.score) for hit in named[:MOST_CITATIONS]]
+
+
+def _chain(hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:
+    """What was asked about and, step by step, what it is put down to or what came of it."""
+    for way, lead in _LEADS.items():
+        on_way = sorted((hit for hit in hits if way in hit.why), key=lambda hit: hit.why[way])
+        if len(on_way) > 1 and on_way[0].why[way] == 0:
+            first = _cause(on_way[0], weight)
+            rest = [_cause(hit, {})._replace(lead=lead) for hit in on_way[1:MOST_CITATIONS]]
+            return [first, *rest]
+    return []
+
+
+def _cause(hit: Hit, weight: Mapping[str, float]) -> _Evidence:
+    """The sentence of a record that says what came of what, else what went wrong; where the words
+    of a question have a weight, one that speaks of it."""
+    said = [_LABEL.sub("", s) for s in sentences(hit.text) if len(s) >= 8] or [squeeze(hit.text)]
+    worth = [
+        2 * any(r.how == "causes" for r in relations(s)) + is_trouble(s) + 4 * coverage(weight, s)
+        for s in said
+    ]
+    best = max(range(len(said)), key=lambda n: (worth[n], -n))
+    return _Evidence(hit, cut(said[best], SENTENCE_LIMIT), 0.0, hit.score)
 
 
 def _by_time(hit: Hit) -> bool:
@@ -218,9 +258,9 @@ def _line(item: _Evidence, number: int, fates: Fates) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
     mark += fates.mark(item.hit, item.sentence)
     if not item.hit.time:
-        return f"{item.sentence}{mark} [{number}]"
+        return f"{item.lead}{item.sentence}{mark} [{number}]"
     moment = datetime.fromisoformat(item.hit.time)
-    return f"{moment.day} {moment:%b %Y}: {item.sentence}{mark} [{number}]"
+    return f"{moment.day} {moment:%b %Y}: {item.lead}{item.sentence}{mark} [{number}]"
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:

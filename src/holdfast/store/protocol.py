@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
+from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
@@ -31,12 +32,13 @@ from holdfast.store.curated import (
     Superseded,
 )
 from holdfast.store.facts import FactQuestions, FactWays
+from holdfast.store.graph import GraphQuestions, GraphWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
 
-Record = Turn | Exchange | Digest | Session | Commit | Memory | Concept | Fact | Claim
+Record = Turn | Exchange | Digest | Session | Commit | Memory | Concept | Fact | Claim | Entity
 
 
 class Match(NamedTuple):
@@ -71,7 +73,9 @@ class Stale(NamedTuple):
 Derived = Exchange | Digest | Passage | Claim | Hidden | Superseded
 
 
-class Reader(CuratedQuestions, VectorQuestions, ConceptQuestions, FactQuestions, Protocol):
+class Reader(
+    CuratedQuestions, VectorQuestions, ConceptQuestions, FactQuestions, GraphQuestions, Protocol
+):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -243,6 +247,7 @@ class Writer(
     VectorWays,
     ConceptWays,
     FactWays,
+    GraphWays,
     Protocol,
 ):
     """The ways in."""

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from holdfast.errors import InputError
+from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.recall.plan import Budget
 from holdfast.recall.times import read_span
@@ -65,6 +66,17 @@ def as_of(arguments: argparse.Namespace) -> str:
     """The last moment that counts, "" for now."""
     given: str = arguments.as_of
     return read_span(given).last if given else ""
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """`--network NETWORK`, any number of times."""
+    parser.add_argument(
+        "--network",
+        action="append",
+        default=[],
+        choices=[network.value for network in Network],
+        help="only memories of this network; may be given several times (default: all records)",
+    )
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from holdfast.app.reading import Reading, open_reading
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp.wire import Object
 from holdfast.language import cut
+from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.plan import Budget, Plan
@@ -81,10 +82,13 @@ class Answers:
 
     def _recall(self, arguments: dict[str, str]) -> Object:
         layers = (Layer(arguments["layer"]),) if "layer" in arguments else ()
-        plan = Plan(layers, _HITS, Budget(arguments.get("budget") or Budget.MID))
+        networks = (Network(arguments["network"]),) if "network" in arguments else ()
+        budget = Budget(arguments.get("budget") or Budget.MID)
+        plan = Plan(layers, _HITS, budget, networks=networks)
         reading = self.reading()
         found = reading.recall_by(arguments["query"], None, plan)
         hint = reading.no_bank() if reading.bank_id() == "" else ""
+        hint = hint or reading.no_network(None, networks)
         return _recalled(found, hint)
 
 

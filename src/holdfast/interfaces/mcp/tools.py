@@ -22,6 +22,7 @@ being asked; to make a fact easy to find later, state it in one sentence that be
 
 LONGEST_TEXT = 4_000
 BUDGETS = ("low", "mid", "high")
+NETWORKS = ("world", "experience", "opinion", "observation")
 LAYERS = ("summaries", "observations", "transcripts", "team")
 
 
@@ -100,6 +101,11 @@ TOOLS = (
                 "enum": list(LAYERS),
                 "description": "Look only at session summaries, at observations (requests and what "
                 "came of them), at transcripts, or at the team's commits.",
+            },
+            "network": {
+                "type": "string",
+                "enum": list(NETWORKS),
+                "description": "Only memories of this network.",
             },
         },
         "recall search memory transcripts commits errors files",

@@ -12,13 +12,14 @@ from holdfast.store.protocol import Derived
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.concepts import ConceptWays
 from holdfast.store.sqlite.facts import FactWriting
+from holdfast.store.sqlite.graph import GraphWriting
 
 _PASSAGES_HELD = 1_000_000
 # What stages above the session make, and how far they have come.
 _OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "reached")
 
 
-class DerivedWays(ConceptWays, FactWriting):
+class DerivedWays(ConceptWays, FactWriting, GraphWriting):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -106,5 +107,6 @@ class DerivedWays(ConceptWays, FactWriting):
         self.drop_concepts()
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("DELETE FROM bearer WHERE kind = 'fact'")
+        self.drop_graph()
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

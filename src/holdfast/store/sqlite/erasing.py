@@ -100,6 +100,8 @@ class ErasingWays(DerivedWays):
             self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
         self.seal(what.bank, what.marks)
         self._blank_log(what)
+        # The names of what is erased go at once; the graph is made again from what is left.
+        self.drop_graph(what.bank)
         self.note_change(what.bank, "")
 
     def _erase_summaries(self, what: Erasure) -> None:
@@ -185,6 +187,7 @@ class ErasingWays(DerivedWays):
 
         self._with_open_log(change)
         self.drop_concepts()
+        self.drop_graph()
 
     def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
         folder = self._path.parent / "backups"

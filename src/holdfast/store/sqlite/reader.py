@@ -18,6 +18,7 @@ from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
 from holdfast.store.sqlite.facts import CLAIM, FACT, FactAnswers, claim_of, fact_of
+from holdfast.store.sqlite.graph import GraphAsking
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
@@ -31,10 +32,11 @@ _FINDABLE = {
     "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
     "fact": ("fact", FACT, fact_of),
     "claim": ("claim", CLAIM, claim_of),
+    "entity": ("entity", rows.ENTITY, rows.entity_of),
 }
 
 
-class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions, FactAnswers):
+class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions, FactAnswers, GraphAsking):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:

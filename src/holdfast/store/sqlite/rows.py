@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Concept, Growth, Memory, Network, Validity
 from holdfast.model.ledger import FailedLine, Source, SourceState
 from holdfast.model.query import LAYER_OF, Passage
@@ -53,6 +54,7 @@ FAILURE = "source, line, offset, reason, excerpt, reader"
 CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
 MEMORY = "bank, id, time, who, text"
 CONCEPT = "bank, id, name, summary, founded, updated, trust, files, keywords, history"
+ENTITY = "bank, id, kind, name, aliases, mentions"
 
 
 def marks(columns: str) -> str:
@@ -270,6 +272,17 @@ def concept_row(concept: Concept) -> Row:
         c.bank, c.id, text(c.name), text(c.summary), c.founded, c.updated, c.trust.value,
         _list(c.files), _list(c.keywords), history,
     )  # fmt: skip
+
+
+def entity_of(row: Row) -> Entity:
+    """`ENTITY`."""
+    return Entity(row[0], row[1], EntityKind(row[2]), row[3], _tuple(row[4]), row[5])
+
+
+def entity_row(entity: Entity) -> Row:
+    """`ENTITY`."""
+    e = entity
+    return e.bank, e.id, e.kind.value, e.name, _list(e.aliases), e.mentions
 
 
 def text(given: str) -> str:

@@ -22,6 +22,7 @@ _NAMES = (
     "006_facts",
     "007_concepts",
     "008_versions",
+    "009_entities",
 )
 VERSION = len(_NAMES)
 

@@ -32,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     with open_memory() as memory:
         account = memory.import_conversation(arguments.path, arguments.bank)
+        memory.know()
     if arguments.json:
         screen.json(plain(account))
         return 0

@@ -9,6 +9,7 @@ from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, plain
 from holdfast.language import cut
+from holdfast.model.knowledge import Network
 from holdfast.model.query import Hit, Layer, Recalled, Strategy
 from holdfast.model.trust import Status
 from holdfast.recall.expansion import Expansion
@@ -29,7 +30,7 @@ EXAMPLES = """\
 
 # What a score is multiplied by, and so 1 where it is not there; the rest is added.
 _FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay")
-_MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends")
+_MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends", "link")
 _TOLD = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
 _FALLBACKS = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
@@ -59,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_layer(parser)
     options.add_as_of(parser)
+    options.add_network(parser)
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -75,14 +77,17 @@ def run(arguments: argparse.Namespace) -> int:
             Fusion(arguments.fusion),
             arguments.expansion,
             as_of=options.as_of(arguments),
+            networks=tuple(Network(name) for name in arguments.network),
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)
         hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        hint = hint or memory.no_network(arguments.bank, plan.networks)
         everywhere = found.bank == ALL_BANKS
         names = {bank.id: bank.name for bank in memory.reader.banks()} if everywhere else {}
     if arguments.json:
-        screen.json(_contract(found, names))
+        told = {"notes": [hint]} if hint and plan.networks else {}
+        screen.json({**_contract(found, names), **told})
     else:
         _print(screen, found, names, arguments.explain)
         if hint:

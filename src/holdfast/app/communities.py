@@ -1,0 +1,41 @@
+"""Groups of entities that occur together more than with others, by NetworkX, which is an extra:
+nothing else needs it, and it takes longer to load than recall takes in all."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from holdfast.errors import InputError
+from holdfast.model.graph import Entity
+from holdfast.store.protocol import Reader
+
+# The groups of what matters most are wanted, not of every name: Louvain over 20,000 takes minutes.
+_MOST = 600
+_BESIDE = 20
+_SEED = 7
+
+
+def communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
+    """The groups of a bank, or of each bank, the largest first; who is in none is left out."""
+    try:
+        networkx: Any = import_module("networkx")
+    except ImportError as error:
+        raise InputError(
+            "Groups of entities need NetworkX.", "Install it: pip install 'holdfast[graph]'."
+        ) from error
+    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    found: list[list[Entity]] = []
+    for one in banks:
+        entities = {entity.id: entity for entity in reader.entities(one, _MOST)}
+        graph: Any = networkx.Graph()
+        for entity in entities.values():
+            known = reader.entity(one, entity.id)
+            for other, count in reader.together(one, known.number, _BESIDE) if known else ():
+                if other.id in entities and count > 1:
+                    # Two that are everywhere are often together by chance.
+                    share = count / (entity.mentions * other.records) ** 0.5
+                    graph.add_edge(entity.id, other.id, weight=share)
+        groups: list[set[str]] = networkx.community.louvain_communities(graph, seed=_SEED)
+        found += [[entities[id] for id in entities if id in group] for group in groups]
+    return sorted(found, key=lambda group: (-len(group), group[0].name if group else ""))

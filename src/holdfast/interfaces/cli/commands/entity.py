@@ -1,0 +1,63 @@
+"""`holdfast entity`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.memory import open_memory
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.model.uris import uri
+
+HELP = """\
+Say which names mean the same. `merge A B` makes two entities one; `split A ALIAS` lets one
+of A's names stand by itself, now and whenever it is met again; `undo` takes back the latest
+decision, whatever it was about. What was decided holds through `rebuild`.
+
+`holdfast correct` gives an entity another name, `holdfast forget` leaves it out."""
+
+EXAMPLES = """\
+  holdfast entity merge "Ann Ex" ann-dev
+  holdfast entity split AuthProvider "auth provider"
+  holdfast entity undo"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("what", choices=("merge", "split", "undo"), help="what to decide")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what it is about")
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    names: list[str] = arguments.names
+    wanted = 0 if arguments.what == "undo" else 2
+    if len(names) != wanted:
+        raise InputError(
+            f"`entity {arguments.what}` takes {wanted or 'no'} names.",
+            "Put a name of several words in quotes.",
+        )
+    with open_memory(create=False) as memory:
+        if arguments.what == "undo":
+            undone = memory.undo(1, arguments.bank)
+            told = undone[0] if undone else None
+        elif arguments.what == "merge":
+            told = memory.merge_entities(names[0], names[1], arguments.bank)
+        else:
+            told = memory.split_entity(names[0], names[1], arguments.bank)
+        named = memory.entity(names[0], arguments.bank) if names else None
+    if arguments.json:
+        screen.json({"decision": told, "entity": named})
+    elif told is None:
+        screen.line("There is nothing to take back.")
+    elif named is None:
+        screen.line(f"Taken back: {told.action.value} {told.target}.")
+    else:
+        also = f", also {', '.join(named.aliases)}" if named.aliases else ""
+        screen.wrap(f"{named.name}{also}  {uri('entity', named.id)}")
+        screen.line("`holdfast entity undo` takes it back.")
+    return 0

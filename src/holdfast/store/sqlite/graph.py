@@ -1,0 +1,322 @@
+"""The graph of entities in SQLite: records, spellings, mentions, and what these come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+from holdfast.model.graph import Entity, Node, Part, Same, Sort
+from holdfast.model.query import Passage
+from holdfast.store.graph import Bond, Known, Place, Resolved, Sameness, Spelling
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.progress import ProgressWays
+
+_T = TypeVar("_T")
+STAGE = "entities"
+_VARIABLES = 500
+_KNOWN = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
+_PLACE = "number, kind, id, session, time"
+
+
+class GraphAsking(Asking):
+    """What can be asked of the graph."""
+
+    def entities(self, bank: str | None, limit: int = 100) -> list[Entity]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT {rows.ENTITY} FROM entity WHERE {where} "
+            "ORDER BY mentions DESC, name, id, bank LIMIT ?",
+            *values,
+            limit,
+        )
+        return [rows.entity_of(row) for row in found]
+
+    def entity(self, bank: str, id: str) -> Known | None:
+        row = self._one(
+            f"SELECT {_KNOWN} FROM entity WHERE bank = ? AND (id = ? OR number IN "
+            "(SELECT entity FROM spelling WHERE bank = ? AND id = ?)) ORDER BY id <> ? LIMIT 1",
+            *(bank, id, bank, id, id),
+        )
+        return Known(*row) if row else None
+
+    def spelled(self, bank: str, keys: Sequence[str]) -> list[tuple[str, Known]]:
+        found: list[tuple[str, Known]] = []
+        for some in _portions(keys):
+            found += [
+                (row[0], Known(*row[1:]))
+                for row in self._all(
+                    f"SELECT DISTINCT key, {_KNOWN} FROM spelling JOIN entity "
+                    "ON entity.number = spelling.entity WHERE spelling.bank = ? "
+                    f"AND key IN ({_marks(some)}) ORDER BY key, entity.id",
+                    bank,
+                    *some,
+                )
+            ]
+        return found
+
+    def spelling_of(self, bank: str, id: str, text: str) -> str | None:
+        row = self._one(
+            "SELECT spelling.id FROM spelling JOIN entity ON entity.number = spelling.entity "
+            "WHERE spelling.bank = ? AND entity.id = ? AND text = ? ORDER BY sort LIMIT 1",
+            *(bank, id, text),
+        )
+        return row[0] if row else None
+
+    def known(self, bank: str, entities: Sequence[int]) -> list[Known]:
+        found: list[Known] = []
+        for some in _portions(entities):
+            rows_of = self._all(
+                f"SELECT {_KNOWN} FROM entity WHERE number IN ({_marks(some)}) AND +bank = ?",
+                *some,
+                bank,
+            )
+            found += [Known(*row) for row in rows_of]
+        return found
+
+    def bonds_of(self, bank: str, entity: int, limit: int) -> list[Bond]:
+        spellings = self._all("SELECT number FROM spelling WHERE entity = ?", entity)
+        latest: dict[int, tuple[str, int]] = {}
+        for (spelling,) in spellings:
+            for node, time, parts in self._all(
+                "SELECT node, time, parts FROM mention WHERE spelling = ? "
+                "ORDER BY time DESC, node LIMIT ?",
+                spelling,
+                limit,
+            ):
+                latest[node] = (time, parts | latest.get(node, ("", 0))[1])
+        ordered = sorted(latest.items(), key=lambda item: item[1][0], reverse=True)[:limit]
+        return [Bond(entity, node, Part(parts)) for node, (_, parts) in ordered]
+
+    def bonds_in(self, bank: str, nodes: Sequence[int]) -> list[Bond]:
+        found: list[Bond] = []
+        for some in _portions(nodes):
+            raw = self._all(
+                "SELECT entity, node, parts FROM mention JOIN spelling "
+                "ON spelling.number = mention.spelling "
+                f"WHERE node IN ({_marks(some)}) AND entity > 0 ORDER BY node, entity",
+                *some,
+            )
+            for (entity, node), same in groupby(raw, key=lambda row: row[:2]):
+                parts = Part.MENTIONED
+                for row in same:
+                    parts |= Part(row[2])
+                found.append(Bond(entity, node, parts))
+        return found
+
+    def together(self, bank: str, entity: int, limit: int = 20) -> list[tuple[Known, int]]:
+        found = self._all(
+            f"SELECT {_KNOWN}, count(DISTINCT other.node) AS n FROM mention AS own "
+            "JOIN mention AS other ON other.node = own.node "
+            "JOIN spelling ON spelling.number = other.spelling "
+            "JOIN entity ON entity.number = spelling.entity "
+            "WHERE own.spelling IN (SELECT number FROM spelling WHERE entity = ?) "
+            "AND spelling.entity <> ? GROUP BY entity.number "
+            "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
+            *(entity, entity, limit),
+        )
+        return [(Known(*row[:-1]), row[-1]) for row in found]
+
+    def places(self, bank: str, nodes: Sequence[int]) -> list[Place]:
+        found: list[Place] = []
+        for some in _portions(nodes):
+            rows_of = self._all(
+                f"SELECT {_PLACE} FROM node WHERE number IN ({_marks(some)}) AND +bank = ?",
+                *some,
+                bank,
+            )
+            found += [Place(*row) for row in rows_of]
+        return found
+
+    def place(self, bank: str, kind: str, id: str) -> Place | None:
+        row = self._one(
+            f"SELECT {_PLACE} FROM node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
+        )
+        return Place(*row) if row else None
+
+    def places_around(self, bank: str, place: Place, each: int) -> list[Place]:
+        found: list[Place] = []
+        at = (bank, place.time, place.kind, place.id)
+        for sign, order in (("<", "DESC"), (">", "ASC")):
+            rows_of = self._all(
+                f"SELECT {_PLACE} FROM node WHERE bank = ? AND (time, kind, id) {sign} (?, ?, ?) "
+                f"AND time <> '' ORDER BY time {order}, kind {order}, id {order} LIMIT ?",
+                *at,
+                each,
+            )
+            found += [Place(*row) for row in rows_of]
+        return found
+
+    def graph_size(self, bank: str, most: int) -> int:
+        row = self._one(
+            "SELECT count(*) FROM (SELECT 1 FROM node WHERE bank = ? LIMIT ?)", bank, most
+        )
+        return row[0] if row else 0
+
+    def passages_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        found: list[tuple[int, Passage]] = []
+        for some in _portions(nodes):
+            rows_of = self._all(
+                f"SELECT node.number, {columns} FROM node CROSS JOIN passage "
+                "ON passage.bank = node.bank AND passage.kind = node.kind "
+                f"AND passage.id = node.id WHERE node.number IN ({_marks(some)}) "
+                "AND +node.bank = ?",
+                *some,
+                bank,
+            )
+            found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
+        return found
+
+
+class GraphWriting(GraphAsking, ProgressWays):
+    """The ways in."""
+
+    def nodes_in(self, bank: str, session: str) -> dict[tuple[str, str], str]:
+        found = self._all(
+            "SELECT kind, id, hash FROM node WHERE bank = ? AND session = ?", bank, session
+        )
+        return {(kind, id): hash for kind, id, hash in found}
+
+    def passage_hashes(self, bank: str) -> list[tuple[str, str, str, str]]:
+        found = self._all(
+            "SELECT kind, id, time, hash FROM passage WHERE bank = ? AND session = '' "
+            "ORDER BY kind, id",
+            bank,
+        )
+        return [tuple(row) for row in found]  # pyright: ignore[reportReturnType]
+
+    def put_nodes(self, bank: str, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self.drop_nodes(bank, [(node.kind, node.id)])
+            number = self._run(
+                "INSERT INTO node (bank, kind, id, session, time, hash) VALUES (?, ?, ?, ?, ?, ?)",
+                *(bank, node.kind, node.id, node.session, node.time, node.hash),
+            ).lastrowid
+            mentions = [m._replace(text=rows.text(m.text)) for m in node.mentions]
+            self._run_many(
+                "INSERT OR IGNORE INTO spelling (bank, sort, text, key, id) VALUES (?, ?, ?, ?, ?)",
+                [(bank, m.sort.value, m.text, rows.text(m.key), m.id) for m in mentions],
+            )
+            self._run_many(
+                "INSERT INTO mention SELECT number, ?, ?, ? FROM spelling "
+                "WHERE bank = ? AND sort = ? AND text = ? "
+                "ON CONFLICT DO UPDATE SET parts = parts | excluded.parts",
+                [(node.time, number, int(m.parts), bank, m.sort.value, m.text) for m in mentions],
+            )
+            self._run_many(
+                "INSERT OR IGNORE INTO same VALUES (?, ?, ?, ?)",
+                [(number, s.sort.value, rows.text(s.one), rows.text(s.other)) for s in node.same],
+            )
+
+    def drop_nodes(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
+        for kind, id in names:
+            row = self._one(
+                "SELECT number FROM node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
+            )
+            if row is None:
+                continue
+            self._run(
+                "DELETE FROM mention WHERE (spelling, time, node) IN (SELECT spelling, "
+                "(SELECT time FROM node WHERE number = node), node FROM mention WHERE node = ?)",
+                row[0],
+            )
+            self._run("DELETE FROM same WHERE node = ?", row[0])
+            self._run("DELETE FROM node WHERE number = ?", row[0])
+
+    def spellings(self, bank: str) -> list[Spelling]:
+        found = self._all(
+            "SELECT spelling.number, sort, text, key, spelling.id, count(*), "
+            "count(DISTINCT node.session) FROM spelling "
+            "JOIN mention ON mention.spelling = spelling.number "
+            "JOIN node ON node.number = mention.node "
+            "WHERE spelling.bank = ? GROUP BY spelling.number ORDER BY sort, text",
+            bank,
+        )
+        return [Spelling(row[0], Sort(row[1]), *row[2:]) for row in found]
+
+    def samenesses(self, bank: str) -> list[Sameness]:
+        found = self._all(
+            "SELECT time, sort, one, other FROM node CROSS JOIN same ON same.node = node.number "
+            "WHERE bank = ? ORDER BY time, kind, id, sort, one, other",
+            bank,
+        )
+        return [Sameness(row[0], Same(Sort(row[1]), row[2], row[3])) for row in found]
+
+    def put_entities(self, bank: str, resolved: Iterable[Resolved]) -> None:
+        self._run(
+            "DELETE FROM spelling WHERE bank = ? AND NOT EXISTS "
+            "(SELECT 1 FROM mention WHERE spelling = spelling.number)",
+            bank,
+        )
+        wanted = list(resolved)
+        counts = self._counts(bank, wanted)
+        new = [_row(one.entity, counts[n]) for n, one in enumerate(wanted)]
+        known = {
+            row[1]: row
+            for row in self._all(f"SELECT {rows.ENTITY} FROM entity WHERE bank = ?", bank)
+        }
+        kept = {row[1]: row for row in new}
+        gone = [(bank, id) for id in known if id not in kept]
+        self._run_many("DELETE FROM entity WHERE bank = ? AND id = ?", gone)
+        self._run_many(
+            f"INSERT INTO entity ({rows.ENTITY}) VALUES ({rows.marks(rows.ENTITY)}) "
+            "ON CONFLICT (bank, id) DO UPDATE SET kind = excluded.kind, name = excluded.name, "
+            "aliases = excluded.aliases, mentions = excluded.mentions",
+            [row for row in new if known.get(row[1]) != row],
+        )
+        numbers = dict(self._all("SELECT id, number FROM entity WHERE bank = ?", bank))
+        was = dict(self._all("SELECT number, entity FROM spelling WHERE bank = ?", bank))
+        now = {s: numbers[one.entity.id] for one in wanted for s in one.spellings}
+        self._run_many(
+            "UPDATE spelling SET entity = ? WHERE number = ?",
+            [(now.get(s, 0), s) for s, entity in was.items() if now.get(s, 0) != entity],
+        )
+
+    def _counts(self, bank: str, wanted: Sequence[Resolved]) -> list[int]:
+        """In how many records each occurs; only those of several spellings must be counted."""
+        alone = dict(
+            self._all(
+                "SELECT spelling, count(*) FROM spelling "
+                "JOIN mention ON mention.spelling = spelling.number "
+                "WHERE bank = ? GROUP BY spelling",
+                bank,
+            )
+        )
+        counts: list[int] = []
+        for one in wanted:
+            if len(one.spellings) == 1:
+                counts.append(alone.get(one.spellings[0], 0))
+                continue
+            nodes: set[int] = set()
+            for some in _portions(one.spellings):
+                nodes.update(
+                    node
+                    for (node,) in self._all(
+                        f"SELECT node FROM mention WHERE spelling IN ({_marks(some)})", *some
+                    )
+                )
+            counts.append(len(nodes))
+        return counts
+
+    def drop_graph(self, bank: str | None = None) -> None:
+        where, values = in_bank(bank)
+        of = f"(SELECT number FROM node WHERE {where})"
+        for table in ("mention", "same"):
+            self._run(f"DELETE FROM {table} WHERE node IN {of}", *values)
+        for table in ("node", "spelling", "entity"):
+            self._run(f"DELETE FROM {table} WHERE {where}", *values)
+        self._run(f"DELETE FROM reached WHERE {where} AND stage = ?", *values, STAGE)
+
+
+def _row(entity: Entity, mentions: int) -> rows.Row:
+    return (*rows.entity_row(entity)[:-1], mentions)
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _portions(values: Sequence[_T]) -> Iterable[Sequence[_T]]:
+    return (values[n : n + _VARIABLES] for n in range(0, len(values), _VARIABLES))

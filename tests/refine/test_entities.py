@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.graph import EntityKind, LinkKind
+from holdfast.recall.links import MOST, Links
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script
+
+THINGS = ("AuthProvider", "TokenCache", "SessionGuard", "parse_http", "src/ui/rest.js", "#12")
+SAYINGS = (
+    "We moved {0} because {1} failed.",
+    "{0} broke, so {1} was changed.",
+    "The root cause of {0} was {1}.",
+    "Keep {0} so that {1} works.",
+    "{0} prevents errors in {1}.",
+    "Look at {0} and {1}.",
+)
+
+
+def open_at(home: Path) -> Holdfast:
+    given = Settings(home=home, claude_dir=home / "claude", bank="proj")
+    return Holdfast(given, now=lambda: "2026-11-01T00:00:00.000Z")
+
+
+def script(number: int, *said: str) -> Script:
+    made = Script(f"{number:08d}-0000-4000-8000-000000000001")
+    for text in said:
+        made.user(text)
+        made.assistant("Done as you said, and nothing else was touched by it.")
+    return made
+
+
+def read(memory: Holdfast, *scripts: Script) -> None:
+    folder = memory.settings.home / "claude" / "projects"
+    memory.ingest(memory.find([s.write(folder) for s in scripts]))
+
+
+def graph(memory: Holdfast) -> dict[str, list[object]]:
+    """The whole graph by what it says, without the numbers that it happens to have."""
+    queries = {
+        "entity": "SELECT bank, id, kind, name, aliases, mentions FROM entity",
+        "spelling": "SELECT s.bank, sort, text, key, e.id FROM spelling AS s "
+        "LEFT JOIN entity AS e ON e.number = s.entity",
+        "mention": "SELECT n.bank, n.kind, n.id, m.time, s.sort, s.text, parts FROM mention AS m "
+        "JOIN node AS n ON n.number = m.node JOIN spelling AS s ON s.number = m.spelling",
+        "same": "SELECT n.id, sort, one, other FROM same JOIN node AS n ON n.number = node",
+        "node": "SELECT bank, kind, id, session, time, hash FROM node",
+    }
+    with closing(sqlite3.connect(memory.settings.database)) as raw:
+        return {name: sorted(raw.execute(query), key=repr) for name, query in queries.items()}
+
+
+def the_bank(memory: Holdfast) -> str:
+    bank = memory.bank_id("proj")
+    assert bank
+    return bank
+
+
+def test_one_component_under_all_its_names(tmp_path: Path) -> None:
+    moved = script(1, "Please move AuthProvider, the auth provider is too deep.")
+    path = "/home/dev/proj/src/AuthProvider.tsx"
+    moved.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
+    with open_at(tmp_path) as memory:
+        read(memory, moved, script(2, "Is the auth provider in place?"))
+        assert memory.know() == {}
+        one = memory.entity("the auth provider".removeprefix("the "), "proj")
+        assert one.name == "AuthProvider" and one.kind is EntityKind.COMPONENT
+        assert {"auth provider", "src/AuthProvider.tsx"} <= set(one.aliases)
+        assert one == memory.entity("AuthProvider.tsx", "proj") == memory.entity(one.id, "proj")
+        assert one.mentions >= 2
+        about = memory.about_entity("AuthProvider", "proj")
+        assert {record.kind for record in about.records} >= {"exchange"}
+
+
+def test_what_is_unknown_is_told(tmp_path: Path) -> None:
+    with open_at(tmp_path) as memory:
+        read(memory, script(1, "Look at AuthProvider."))
+        memory.know()
+        with pytest.raises(NotFoundError, match="Nothing is known"):
+            memory.entity("Nowhere", "proj")
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(SAYINGS), st.sampled_from(THINGS), st.sampled_from(THINGS)),
+        min_size=2,
+        max_size=9,
+    ),
+    st.integers(0, 1000),
+)
+def test_bit_by_bit_in_any_order_gives_what_a_rebuild_gives(
+    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str, str]], seed: int
+) -> None:
+    texts = [form.format(one, other) for form, one, other in said]
+    scripts = [script(n, *texts[n::3]) for n in range(3) if texts[n::3]]
+    with open_at(tmp_path_factory.mktemp("whole")) as memory:
+        read(memory, *scripts)
+        memory.know()
+        whole = graph(memory)
+        links = all_links(memory)
+    with open_at(tmp_path_factory.mktemp("parts")) as memory:
+        shuffled = list(scripts)
+        random.Random(seed).shuffle(shuffled)
+        for one in shuffled:
+            read(memory, one)
+            memory.know()
+        assert graph(memory) == whole
+        assert all_links(memory) == links
+        memory.rebuild()
+        assert graph(memory) == whole
+        check_links(memory)
+
+
+def all_links(memory: Holdfast) -> list[tuple[str, str, str, float]]:
+    reader, bank = memory.reader, the_bank(memory)
+    links = Links(reader, bank)
+    return sorted(
+        (link.source, link.kind.value, link.target, link.weight)
+        for place in reader.places(bank, list(range(1, 500)))
+        for link in links.all(place)
+    )
+
+
+def check_links(memory: Holdfast) -> None:
+    """Symmetric where they must be, bounded, never to oneself."""
+    told = all_links(memory)
+    there = {(source, kind, target) for source, kind, target, _ in told}
+    turned = {
+        LinkKind.CAUSES: LinkKind.CAUSED_BY,
+        LinkKind.CAUSED_BY: LinkKind.CAUSES,
+        LinkKind.ENTITY: LinkKind.ENTITY,
+        LinkKind.TEMPORAL: LinkKind.TEMPORAL,
+    }
+    counts: dict[tuple[str, str], int] = {}
+    for source, kind, target, _ in told:
+        assert source != target
+        counts[source, kind] = counts.get((source, kind), 0) + 1
+        back = turned.get(LinkKind(kind))
+        assert back is None or (target, back.value, source) in there, (source, kind, target)
+    assert max(counts.values(), default=0) <= MOST
+
+
+def test_links_stay_bounded_where_everything_is_about_one_thing(tmp_path: Path) -> None:
+    with open_at(tmp_path) as memory:
+        lines = [f"TokenCache failed {n} times because TokenCache was stale." for n in range(40)]
+        read(memory, *[script(n, line) for n, line in enumerate(lines)])
+        memory.know()
+        check_links(memory)
+
+
+def test_forgetting_takes_mentions_and_links_along_and_restoring_brings_them_back(
+    tmp_path: Path,
+) -> None:
+    with open_at(tmp_path) as memory:
+        read(memory, script(1, "We moved AuthProvider because TokenCache failed."))
+        read(memory, script(2, "TokenCache failed because the xebec_lock was held."))
+        memory.know()
+        before = graph(memory)
+        (exchange,) = [
+            x
+            for session in memory.reader.sessions(None)
+            for x in memory.reader.exchanges(session.bank, session.id)
+            if "xebec" in x.title
+        ]
+        memory.forget(f"holdfast://session/{exchange.session}")
+        assert "xebec" not in repr(graph(memory))
+        memory.restore(f"holdfast://session/{exchange.session}")
+        assert graph(memory) == before
+
+
+def test_purging_and_scrubbing_leave_no_name_behind(tmp_path: Path) -> None:
+    with open_at(tmp_path) as memory:
+        read(memory, script(1, "The secret_xebec holds.", "Look at KetchLoader."))
+        memory.know()
+        memory.scrub("secret_xebec")
+        assert "xebec" not in repr(graph(memory)) and "KetchLoader" in repr(graph(memory))
+        session = memory.reader.sessions(None)[0]
+        memory.purge(f"holdfast://session/{session.id}")
+        assert all(rows == [] for rows in graph(memory).values())
+        assert b"KetchLoader" not in memory.settings.database.read_bytes()
+
+
+def test_decisions_hold_through_a_rebuild_and_are_undone_exactly(tmp_path: Path) -> None:
+    with open_at(tmp_path) as memory:
+        read(memory, script(1, "Look at AuthProvider and TokenCache, the auth provider is old."))
+        read(memory, script(2, "The auth provider and the token cache differ."))
+        memory.know()
+        before = graph(memory)
+        memory.merge_entities("TokenCache", "AuthProvider", "proj")
+        one = memory.entity("TokenCache", "proj")
+        assert {"AuthProvider", "TokenCache"} <= {one.name, *one.aliases}
+        memory.split_entity(one.name, "auth provider", "proj")
+        assert memory.entity("auth provider", "proj").id != one.id
+        decided = graph(memory)
+        memory.rebuild()
+        assert graph(memory) == decided
+        with pytest.raises(InputError, match="one entity already"):
+            memory.merge_entities("TokenCache", "AuthProvider", "proj")
+        memory.correct(memory.entity("TokenCache", "proj").id, "the cache of tokens")
+        assert memory.entity("TokenCache", "proj").name == "the cache of tokens"
+        memory.forget(memory.entity("TokenCache", "proj").id)
+        with pytest.raises(NotFoundError):
+            memory.entity("TokenCache", "proj")
+        memory.undo(4)
+        assert graph(memory) == before
+
+
+def test_banks_do_not_see_each_other(tmp_path: Path) -> None:
+    with open_at(tmp_path) as memory:
+        read(memory, script(1, "Look at AuthProvider."))
+        memory.remember("KetchLoader needs AuthProvider.", "other")
+        names = {entity.name for entity in memory.entities("proj")}
+        assert "KetchLoader" not in names and "AuthProvider" in names
+        assert [record.kind for record in memory.about_entity("AuthProvider", "other").records] == [
+            "memory"
+        ]
+        assert memory.recall("KetchLoader", "proj").abstained
+
+
+def test_a_renamed_file_keeps_its_history(tmp_path: Path) -> None:
+    first = script(1, "Please write the loader.")
+    first.tool("Edit", "ok", file_path="/home/dev/proj/a/ketch.py", old_string="x", new_string="y")
+    second = script(2, "Please rename it.")
+    second.tool("Bash", "", command="git mv a/ketch.py b/mizzen.py")
+    with open_at(tmp_path) as memory:
+        read(memory, first, second)
+        memory.know()
+        one = memory.entity("b/mizzen.py", "proj")
+        assert one.name == "b/mizzen.py" and "a/ketch.py" in one.aliases
+        assert one == memory.entity("a/ketch.py", "proj") and one.mentions >= 2

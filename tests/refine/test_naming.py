@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.language import folded, is_trouble, relations
+from holdfast.model.graph import Same, Sort
+from holdfast.refine.naming import moves_in, names_in, packages_in, people_in, person
+
+
+def found(text: str) -> set[tuple[str, str]]:
+    return {(m.sort.value, m.text) for m in names_in(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("See src/ui/rest.js and `./docs/a.md`.", {
+            ("path", "src/ui/rest.js"), ("path", "docs/a.md")}),
+        ("Look at https://x.org/a/b.py please", set[tuple[str, str]]()),
+        ("AuthProvider calls parse_http and useRest", {
+            ("name", "AuthProvider"), ("name", "parse_http"), ("name", "useRest")}),
+        ("run `fetchAll()` and `sift()` and `next`", {("name", "fetchAll"), ("name", "sift")}),
+        ("POSH_THEME is unset", {("name", "POSH_THEME")}),
+        ("Fixes #12 and GH-34, see ABC-77 but not UTF-8 nor task #9", {
+            ("issue", "#12"), ("issue", "#34"), ("issue", "ABC-77")}),
+        ("This reverts commit 1a2b3c4d5e6f", {("commit", "1a2b3c4")}),
+        ("we asked Maria about it", {("proper", "Maria")}),
+        ("The test fails", set[tuple[str, str]]()),
+        ("then the auth provider was moved", {("phrase", "auth provider")}),
+        ("fix the same file", set[tuple[str, str]]()),
+        ("AGENTS.md/CLAUDE.md differ", set[tuple[str, str]]()),
+        ("the `index` and `main` and `test`", set[tuple[str, str]]()),
+    ],
+)  # fmt: skip
+def test_names_in_texts(text: str, named: set[tuple[str, str]]) -> None:
+    assert found(text) == named
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["AuthProvider", "auth_provider", "auth-provider", "auth providers", "AUTH_PROVIDER"],
+)
+def test_a_name_is_the_same_in_every_way_to_spell_it(spelling: str) -> None:
+    assert folded(spelling) == "authprovider"
+
+
+def test_endings_that_are_no_plural_stay() -> None:
+    assert (
+        folded("class") == "class" and folded("status") == "status" and folded("Redis") == "redis"
+    )
+
+
+def test_packages_of_a_command() -> None:
+    named = [m.text for m in packages_in("pip install -U 'httpx>=2' rich && npm i @types/node -D")]
+    assert named == ["httpx", "rich", "@types/node"]
+
+
+def test_renames_of_a_command() -> None:
+    assert list(moves_in("cd x && git mv -f src/old.py src/new.py")) == [
+        Same(Sort.FILE, "src/old.py", "src/new.py")
+    ]
+    assert list(moves_in("git mv a.py lib/")) == [Same(Sort.FILE, "a.py", "lib/a.py")]
+    assert list(moves_in("git mv *.py lib/; git mv folder other")) == []
+
+
+def test_people_of_a_message_and_no_robots() -> None:
+    message = "Fix\n\nCo-authored-by: Ann Ex <ann@x.org>\nSigned-off-by: Bo <bo@x.org>"
+    assert list(people_in(message)) == [("Ann Ex", "ann@x.org"), ("Bo", "bo@x.org")]
+    assert (
+        person("dependabot[bot]") == ([], []) and person("Claude", "noreply@anthropic.com")[0] == []
+    )
+    mentions, same = person("Ann  Ex", "Ann@x.org")
+    assert [m.text for m in mentions] == ["Ann Ex", "ann@x.org"]
+    assert same == [Same(Sort.PERSON, "Ann Ex", "ann@x.org")]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "how", "first", "then"),
+    [
+        ("It was moved because the guard failed.", "causes", "the guard failed", "It was moved"),
+        ("The crash was caused by the cache.", "causes", "the cache", "The crash"),
+        ("The root cause was a slow clock.", "causes", "a slow clock", "The"),
+        ("The old lock led to a loop.", "causes", "The old lock", "a loop"),
+        ("The clock ran slow, so tokens died.", "causes", "The clock ran slow", "tokens died"),
+        ("We moved it so that login works.", "enables", "We moved it", "login works"),
+        ("The guard prevents double posts.", "prevents", "The guard", "double posts"),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_says_of_causes(sentence: str, how: str, first: str, then: str) -> None:
+    told = [r for r in relations(sentence) if r.how == how]
+    assert [(r.first, r.then) for r in told] == [(first, then)]
+
+
+def test_a_question_states_no_cause() -> None:
+    assert relations("Did it fail because of the cache?") == []
+    assert is_trouble("The build fails.") and not is_trouble("The build is green.")

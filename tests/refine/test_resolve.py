@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.language import file_word, folded
+from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.graph import EntityKind, Same, Sort
+from holdfast.model.ids import content_id
+from holdfast.model.uris import uri
+from holdfast.refine.resolve import resolve
+from holdfast.store.graph import Resolved, Sameness, Spelling
+
+
+def spelling(number: int, sort: Sort, text: str, records: int = 2) -> Spelling:
+    paths = (Sort.FILE, Sort.PATH)
+    key = file_word(text) if sort in paths else text.lower() if "@" in text else folded(text)
+    return Spelling(number, sort, text, key, content_id(sort.value, text), records, records)
+
+
+def spelled(*given: tuple[Sort, str]) -> list[Spelling]:
+    return [spelling(n, sort, text) for n, (sort, text) in enumerate(given, start=1)]
+
+
+def groups(
+    spellings: list[Spelling], same: list[Sameness] | None = None, log: list[Curation] | None = None
+) -> set[frozenset[str]]:
+    by_number = {s.number: s.text for s in spellings}
+    found = resolve("b", spellings, same or [], log or [], [])
+    return {frozenset(by_number[n] for n in one.spellings) for one in found}
+
+
+def decided(action: Action, one: Spelling, other: Spelling) -> Curation:
+    return Curation(1, "b", "", action, uri("entity", one.id), uri("entity", other.id))
+
+
+def test_a_component_is_its_file_and_what_prose_calls_it() -> None:
+    given = spelled(
+        (Sort.NAME, "AuthProvider"),
+        (Sort.PHRASE, "auth provider"),
+        (Sort.FILE, "src/providers/AuthProvider.tsx"),
+        (Sort.PATH, "AuthProvider.tsx"),
+    )
+    (one,) = resolve("b", given, [], [], [])
+    assert one.entity.name == "AuthProvider" and one.entity.kind is EntityKind.COMPONENT
+    assert len(one.spellings) == 4
+
+
+def test_a_name_that_two_files_have_stands_by_itself() -> None:
+    given = spelled(
+        (Sort.NAME, "AuthProvider"),
+        (Sort.FILE, "web/AuthProvider.tsx"),
+        (Sort.FILE, "app/AuthProvider.tsx"),
+        (Sort.PATH, "AuthProvider.tsx"),
+        (Sort.PATH, "app/AuthProvider.tsx"),
+    )
+    assert groups(given) == {
+        frozenset(["AuthProvider"]),
+        frozenset(["web/AuthProvider.tsx"]),
+        frozenset(["app/AuthProvider.tsx"]),
+    }
+
+
+def test_files_named_like_everything_are_meant_by_no_word() -> None:
+    given = spelled(
+        (Sort.FILE, "src/index.ts"),
+        (Sort.FILE, "test/data.py"),
+        (Sort.NAME, "Index"),
+        (Sort.NAME, "Data"),
+        (Sort.PATH, "nowhere.ts"),
+    )
+    assert groups(given) == {
+        frozenset([text]) for text in ("src/index.ts", "test/data.py", "Index", "Data")
+    }
+
+
+def test_a_renamed_file_is_one_under_its_latest_name() -> None:
+    given = spelled((Sort.FILE, "a.py"), (Sort.FILE, "b.py"), (Sort.FILE, "lib/c.py"))
+    same = [
+        Sameness("2026-01-01", Same(Sort.FILE, "a.py", "b.py")),
+        Sameness("2026-01-02", Same(Sort.FILE, "b.py", "lib/c.py")),
+    ]
+    (one,) = resolve("b", given, same, [], [])
+    assert one.entity.name == "lib/c.py" and set(one.entity.aliases) == {"a.py", "b.py"}
+
+
+def test_people_by_address_and_by_a_first_name_that_only_one_has() -> None:
+    given = spelled(
+        (Sort.PERSON, "Ann Ex"),
+        (Sort.PERSON, "ann@x.org"),
+        (Sort.PERSON, "A. Ex"),
+        (Sort.PROPER, "Ann"),
+        (Sort.PERSON, "Bo One"),
+        (Sort.PERSON, "Bo Two"),
+        (Sort.PROPER, "Bo"),
+    )
+    same = [
+        Sameness("", Same(Sort.PERSON, "Ann Ex", "ann@x.org")),
+        Sameness("", Same(Sort.PERSON, "A. Ex", "ann@x.org")),
+    ]
+    found = groups(given, same)
+    assert frozenset(["Ann Ex", "ann@x.org", "A. Ex", "Ann"]) in found
+    assert frozenset(["Bo One"]) in found and frozenset(["Bo Two"]) in found
+
+
+def test_what_only_prose_says_must_be_said_in_two_sessions() -> None:
+    once = [spelling(1, Sort.PHRASE, "tide table", 1), spelling(2, Sort.PHRASE, "red buoy", 2)]
+    assert groups(once) == {frozenset(["red buoy"])}
+
+
+def test_a_split_wins_over_rules_and_a_later_merge_over_a_split() -> None:
+    given = spelled((Sort.NAME, "AuthProvider"), (Sort.PHRASE, "auth provider"))
+    split = decided(Action.SPLIT, given[1], given[0])
+    assert groups(given, log=[split]) == {frozenset(["AuthProvider"]), frozenset(["auth provider"])}
+    merge = decided(Action.MERGE, given[1], given[0])
+    assert groups(given, log=[split, merge]) == {frozenset(["AuthProvider", "auth provider"])}
+    assert len(groups(given, log=[merge, split])) == 2
+
+
+def test_a_forgotten_entity_is_none_and_a_corrected_one_has_its_new_name() -> None:
+    given = spelled((Sort.NAME, "AuthProvider"), (Sort.PHRASE, "auth provider"))
+    gone = Curated("b", "entity", given[1].id, forgotten=True)
+    assert resolve("b", given, [], [], [gone]) == []
+    named = Curated("b", "entity", given[1].id, text="Login")
+    (one,) = resolve("b", given, [], [], [named])
+    assert one.entity.name == "Login" and "AuthProvider" in one.entity.aliases
+
+
+TEXTS = st.sampled_from(
+    [
+        (Sort.NAME, "AuthProvider"), (Sort.NAME, "auth_provider"), (Sort.PHRASE, "auth provider"),
+        (Sort.FILE, "a/AuthProvider.tsx"), (Sort.FILE, "b/AuthProvider.tsx"),
+        (Sort.PATH, "AuthProvider.tsx"), (Sort.NAME, "TokenCache"), (Sort.PROPER, "Ann"),
+        (Sort.PERSON, "Ann Ex"), (Sort.PERSON, "Ann Other"), (Sort.ISSUE, "#12"),
+        (Sort.FILE, "token_cache.py"), (Sort.PACKAGE, "redis"), (Sort.PROPER, "Redis"),
+    ]
+)  # fmt: skip
+
+
+@given(
+    st.lists(TEXTS, unique=True, min_size=2),
+    st.lists(st.tuples(st.booleans(), st.integers(0, 20), st.integers(0, 20)), max_size=6),
+    st.randoms(use_true_random=False),
+)
+def test_entities_do_not_depend_on_order_and_undoing_is_exact(
+    texts: list[tuple[Sort, str]], wishes: list[tuple[bool, int, int]], chance: object
+) -> None:
+    given = spelled(*texts)
+    log = [
+        decided(
+            Action.MERGE if merges else Action.SPLIT,
+            given[one % len(given)],
+            given[other % len(given)],
+        )
+        for merges, one, other in wishes
+    ]
+    before = resolve("b", given, [], [], [])
+    decided_on = resolve("b", given, [], log, [])
+    assert resolve("b", given, [], [], []) == before
+    numbers = [n for one in decided_on for n in one.spellings]
+    assert len(numbers) == len(set(numbers)), "a spelling means one entity at most"
+    turned = [s._replace(number=100 - s.number) for s in reversed(given)]
+
+    def told(found: list[Resolved]) -> list[object]:
+        return [one.entity for one in found]
+
+    assert told(resolve("b", turned, [], log, [])) == told(decided_on)
