@@ -128,6 +128,13 @@ def summarise(work: Work) -> str:
     return "; ".join(told)
 
 
+def know(work: Work) -> str:
+    """Bring up to date what is known for longer than a session."""
+    knowing: Any = import_module("holdfast.app.knowing")
+    told: str = knowing.know(work.memory, lambda: work.tick("knowing", 0, 0))
+    return told
+
+
 def settle(work: Work) -> str:
     """Tell what became of what hooks put into sessions that are over."""
     done = settle_injections(work.memory.store, work.now())
@@ -209,6 +216,7 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
+    Step("know", know),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.model.knowledge import Rule
 from holdfast.model.query import LAYER_OF, Hit, Passage, Place
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.uris import uri
@@ -48,6 +49,9 @@ def place_of(reader: Reader, passage: Passage) -> Place:
     """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
     if passage.kind == "commit":
         return Place(id=passage.id)
+    if passage.kind == "rule":
+        found = reader.find(passage.bank, "rule", passage.id, limit=1)
+        return next((Place(r.file, r.line) for r in found if isinstance(r, Rule)), Place())
     turn = first_turn(reader, passage)
     if turn is None:
         return Place()

@@ -19,6 +19,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.language import cut, decides, is_chatter, plain, sentences, squeeze, stem
+from holdfast.model.knowledge import Rule
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
@@ -77,7 +78,9 @@ def ask(
 
 def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     counts = reader.counts(bank)
+    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     held = (
+        (Layer.RULES, any(reader.rules(id) for id in banks)),
         (Layer.SUMMARIES, counts.digests),
         (Layer.OBSERVATIONS, counts.exchanges + counts.memories),
         (Layer.TRANSCRIPTS, counts.turns),
@@ -147,7 +150,16 @@ def _choose(reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float]) ->
             continue  # the same exchange speaks once, by its best record
         chosen.append(item)
         homes |= {home, session}
-    return _later_first(chosen)
+    return _ground_first(_later_first(chosen))
+
+
+def _ground_first(chosen: list[_Evidence]) -> list[_Evidence]:
+    """What people wrote down as the ground truth wins against whatever else was said."""
+    return sorted(chosen, key=lambda item: not _is_ground(item.hit))
+
+
+def _is_ground(hit: Hit) -> bool:
+    return hit.kind == "rule" and hit.status is Status.VERIFIED
 
 
 def _is_request(reader: Reader, hit: Hit) -> bool:
@@ -207,6 +219,8 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
 def _line(item: _Evidence, number: int) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
     mark += " (superseded)" if item.hit.status is Status.SUPERSEDED else ""
+    if item.hit.kind == "rule":
+        mark += f" ({item.hit.source.path.rpartition('/')[2]})"
     if not item.hit.time:
         return f"{item.sentence}{mark} [{number}]"
     moment = datetime.fromisoformat(item.hit.time)
@@ -249,6 +263,8 @@ def _caveats(chosen: Sequence[_Evidence], now: str) -> tuple[str, ...]:
         notes.append(f"The latest evidence is {_days(max(times), now)} days old.")
     if len(chosen) == 1:
         notes.append("One source only.")
+    elif _is_ground(chosen[0].hit):
+        notes.append("Where others differ from memory.md [1], memory.md holds.")
     if all(item.hit.trust is Trust.EXTERNAL for item in chosen):
         notes.append("All of it involves text from outside the project.")
     days = {time[:10] for time in times}
@@ -274,12 +290,19 @@ def _citation(reader: Reader, number: int, item: _Evidence) -> Citation:
     )
 
 
+def _domain(reader: Reader, bank: str, id: str) -> str:
+    found = reader.find(bank, "rule", id, limit=1)
+    return next((rule.domain for rule in found if isinstance(rule, Rule)), "")
+
+
 def _browse_url(reader: Reader, hit: Hit) -> str:
     word, _, id = hit.uri.removeprefix("holdfast://").partition("/")
     if word == "commit":
         return f"/repos?commit={id}"
     if word == "digest":
         return f"/sessions/{hit.session}"
+    if word == "rule":
+        return f"/memory?tab=rules&file={_domain(reader, hit.bank, id)}"
     if word == "memory":
         return f"/memory?tab=remembered&id={id}"
     found = reader.find(hit.bank, word, id, limit=1)

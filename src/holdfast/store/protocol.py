@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Memory, Pattern, Rule
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
@@ -30,8 +30,9 @@ from holdfast.store.curated import (
 )
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
+from holdfast.store.rules import RuleQuestions, RuleWays
 
-Record = Turn | Exchange | Digest | Session | Commit | Memory
+Record = Turn | Exchange | Digest | Session | Commit | Memory | Rule | Pattern
 
 
 class Match(NamedTuple):
@@ -83,7 +84,7 @@ class VectorSpan(NamedTuple):
     highest: int
 
 
-class Reader(CuratedQuestions, Protocol):
+class Reader(CuratedQuestions, RuleQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -282,7 +283,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
+class Writer(Reader, Summaries, Progress, CuratedWays, RuleWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

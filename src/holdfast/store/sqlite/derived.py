@@ -9,12 +9,12 @@ from holdfast.model.records import Digest, Exchange
 from holdfast.store.curated import Hidden, Superseded
 from holdfast.store.protocol import Derived
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.rules import RuleWays
 
 _PASSAGES_HELD = 1_000_000
 
 
-class DerivedWays(CuratingWays):
+class DerivedWays(RuleWays):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -96,6 +96,7 @@ class DerivedWays(CuratingWays):
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
         for table in ("exchange", "digest"):
             self._run(f"DELETE FROM {table}")
+        self._drop_rules()
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

@@ -33,6 +33,10 @@ _WORDS = {
     "chore": ("problem",),
     "injection": ("because",),
     "bank": ("background",),
+    "rule": ("heading", "text"),
+    "pattern": ("content",),
+    "proposal": ("text", "reason"),
+    "refusal": ("text", "why"),
     "summary": ("content", "problem"),
     "call": ("problem",),
     "pause": ("problem",),
@@ -49,6 +53,10 @@ _NAMED = {
     "chore": ("''", "name", "''"),
     "injection": ("bank", "id", "session"),
     "bank": ("id", "id", "''"),
+    "rule": ("bank", "id", "''"),
+    "pattern": ("bank", "id", "''"),
+    "proposal": ("bank", "id", "''"),
+    "refusal": ("bank", "seq", "''"),
     "summary": (
         "bank",
         "record",
@@ -59,6 +67,8 @@ _NAMED = {
     "pause": ("''", "service", "''"),
 }
 _LISTS = ("files",)
+# What was made by machine, and read from files that are still there.
+_DROPPED = ("summary", "rule", "pattern", "proposal")
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
 _AT_ONCE = 400
@@ -70,6 +80,7 @@ class ErasingWays(DerivedWays):
     def erase(self, what: Erasure) -> None:
         self._run("PRAGMA secure_delete = ON")
         self._erase_summaries(what)
+        self._erase_patterns(what)
         for session in what.sessions:
             for table in ("exchange", "digest", "passage", "stale", "curated", "hidden", "turn"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
@@ -161,8 +172,8 @@ class ErasingWays(DerivedWays):
 
         def change() -> None:
             for table, rowid, row in found:
-                if table == "summary":  # one with a hole in it would not be read
-                    self._run("DELETE FROM summary WHERE rowid = ?", rowid)
+                if table in _DROPPED:
+                    self._drop_row(table, rowid)
                     continue
                 columns = _WORDS[table]
                 new = [
@@ -172,6 +183,16 @@ class ErasingWays(DerivedWays):
                 self._run(f'UPDATE "{table}" SET {settings} WHERE rowid = ?', *new, rowid)
 
         self._with_open_log(change)
+
+    def _drop_row(self, table: str, rowid: int) -> None:
+        """Remove what would make no sense with a hole in it, and what finds it."""
+        if table == "rule":
+            self._run(
+                "DELETE FROM passage WHERE kind = 'rule' AND (bank, id) = "
+                "(SELECT bank, id FROM rule WHERE rowid = ?)",
+                rowid,
+            )
+        self._run(f"DELETE FROM {table} WHERE rowid = ?", rowid)
 
     def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
         folder = self._path.parent / "backups"

@@ -120,7 +120,7 @@ def _print(screen: Screen, found: Trace) -> None:
     for part in found.below:
         text = turn_text(part) if isinstance(part, Turn) else getattr(part, "title", "")
         screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
-    if found.word not in ("commit", "memory"):
+    if found.word not in ("commit", "memory", "rule", "pattern"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
