@@ -229,7 +229,7 @@ def denies(sentence: str) -> bool:
 def telling(text: str) -> frozenset[str]:
     """The stems of a text that tell what it is about, without those that only frame it."""
     found = (stem(word) for word in words(text) if word not in STOPWORDS)
-    return frozenset(root for root in found if len(root) > 1 and root not in _FRAME)
+    return frozenset(root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAME)
 
 
 def shared(one: frozenset[str], other: frozenset[str]) -> float:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from holdfast.model.knowledge import Pattern, Proposal, Refusal, Rule
 from holdfast.model.query import Passage
+from holdfast.store.statements import StatementWays
 
 
 class SeenFile(NamedTuple):
@@ -47,7 +48,7 @@ class RuleQuestions(Protocol):
         ...
 
 
-class RuleWays(Protocol):
+class RuleWays(StatementWays, Protocol):
     """The ways in."""
 
     def put_rules(

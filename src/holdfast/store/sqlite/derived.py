@@ -97,6 +97,7 @@ class DerivedWays(RuleWays):
         for table in ("exchange", "digest"):
             self._run(f"DELETE FROM {table}")
         self._drop_rules()
+        self._run("DELETE FROM reached")
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

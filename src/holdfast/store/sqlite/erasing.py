@@ -34,6 +34,7 @@ _WORDS = {
     "injection": ("because",),
     "bank": ("background",),
     "rule": ("heading", "text"),
+    "statement": ("text", "author", "about", "files"),
     "pattern": ("content",),
     "proposal": ("text", "reason"),
     "refusal": ("text", "why"),
@@ -54,6 +55,7 @@ _NAMED = {
     "injection": ("bank", "id", "session"),
     "bank": ("id", "id", "''"),
     "rule": ("bank", "id", "''"),
+    "statement": ("bank", "uri", "session"),
     "pattern": ("bank", "id", "''"),
     "proposal": ("bank", "id", "''"),
     "refusal": ("bank", "seq", "''"),
@@ -68,7 +70,7 @@ _NAMED = {
 }
 _LISTS = ("files",)
 # What was made by machine, and read from files that are still there.
-_DROPPED = ("summary", "rule", "pattern", "proposal")
+_DROPPED = ("summary", "rule", "statement", "pattern", "proposal")
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
 _AT_ONCE = 400

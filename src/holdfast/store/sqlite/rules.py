@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.model.knowledge import Pattern, Proposal, Refusal, Rule
 from holdfast.model.query import Passage
+from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.store.curated import Erasure
 from holdfast.store.rules import SeenFile
@@ -13,6 +14,7 @@ from holdfast.store.sqlite import rule_rows as rows
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.curating import CuratingWays
 from holdfast.store.sqlite.rows import marks
+from holdfast.store.statements import Statement
 
 _REFUSAL = "seq, target, text, why, time, who, evidence"
 
@@ -94,16 +96,36 @@ class RuleWays(RuleQuestions, CuratingWays):
             *(bank, *row, rows.as_list(evidence)),
         )
 
+    def put_statements(self, bank: str, session: str, statements: Iterable[Statement]) -> None:
+        self._run("DELETE FROM statement WHERE bank = ? AND session = ?", bank, session)
+        columns = ", ".join(Statement._fields)
+        self._run_many(
+            f"INSERT OR REPLACE INTO statement ({columns}) VALUES ({marks(columns)})",
+            [(*s[:-1], rows.as_list(s.files)) for s in statements],
+        )
+
+    def statements(self, bank: str) -> list[Statement]:
+        found = self._all(
+            f"SELECT {', '.join(Statement._fields)} FROM statement WHERE bank = ? "
+            "ORDER BY time, uri, place",
+            bank,
+        )
+        return [
+            Statement(*row[:8], Trust(trust), bool(decides), bool(quotable), about, rows.as_tuple(fs))
+            for *row, trust, decides, quotable, about, fs in found
+        ]
+
     def _drop_rules(self) -> None:
         """Forget what is derived of files and of what was said; proposals come again."""
-        for table in ("rule_file", "rule", "pattern", "proposal"):
+        for table in ("rule_file", "rule", "pattern", "proposal", "statement"):
             self._run(f"DELETE FROM {table}")
 
     def _erase_patterns(self, what: Erasure) -> None:
         """Patterns and proposals are made again of what is left; what was turned down goes with
         any record that stated it."""
-        for table in ("pattern", "proposal"):
+        for table in ("pattern", "proposal", "statement"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", what.bank)
+        self._run("DELETE FROM reached WHERE bank = ? AND stage = 'patterns'", what.bank)
         turns = list(what.turns)
         for session in what.sessions:
             found = self._all(

@@ -68,3 +68,21 @@ CREATE TABLE refusal (
     evidence TEXT NOT NULL,
     PRIMARY KEY (bank, seq)
 ) STRICT;
+
+CREATE TABLE statement (
+    bank TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    source TEXT NOT NULL,
+    author TEXT NOT NULL,
+    time TEXT NOT NULL,
+    text TEXT NOT NULL,
+    trust TEXT NOT NULL,
+    decides INTEGER NOT NULL,
+    quotable INTEGER NOT NULL,
+    about TEXT NOT NULL,
+    files TEXT NOT NULL,
+    PRIMARY KEY (bank, uri, place)
+) STRICT;
+CREATE INDEX statement_session ON statement (bank, session);
