@@ -209,6 +209,8 @@ _DENIES = re.compile(
     r"\w+n['’]t|no longer|nie|niemals|nicht|kein\w*|jamais|nunca|mai|nooit|никогда)\b",
     re.IGNORECASE,
 )
+# A "no" to what was said before.
+_ANSWERS = re.compile(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORECASE)
 # What tells how firmly something is said, or that it is, but not what.
 _FRAME = frozenset(
     map(
@@ -223,13 +225,15 @@ _FRAME = frozenset(
 
 def denies(sentence: str) -> bool:
     """Whether a sentence forbids or negates something."""
-    return _DENIES.search(sentence) is not None
+    return _DENIES.search(_ANSWERS.sub("", sentence)) is not None
 
 
 def telling(text: str) -> frozenset[str]:
     """The stems of a text that tell what it is about, without those that only frame it."""
     found = (stem(word) for word in words(text) if word not in STOPWORDS)
-    return frozenset(root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAME)
+    return frozenset(
+        root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAME
+    )
 
 
 def shared(one: frozenset[str], other: frozenset[str]) -> float:

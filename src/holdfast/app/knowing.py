@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.rule_reading import follow_rules
+from holdfast.refine.pattern_stage import update_patterns
 
 Stage = Callable[[Holdfast, Callable[[], None]], str]
 
@@ -25,7 +26,13 @@ def follow(memory: Holdfast, tick: Callable[[], None]) -> str:
     return f"the rules of {changed} banks" if changed else ""
 
 
-STAGES: tuple[Stage, ...] = (follow,)
+def learn(memory: Holdfast, tick: Callable[[], None]) -> str:
+    """Group what people state, and propose what has earned the rank of a rule."""
+    new = sum(memory.propose(bank) for bank in update_patterns(memory.store, tick))
+    return f"{new} rules proposed" if new else ""
+
+
+STAGES: tuple[Stage, ...] = (follow, learn)
 
 
 def know(memory: Holdfast, tick: Callable[[], None] = lambda: None) -> str:

@@ -55,13 +55,7 @@ def add_rule(raw: bytes | None, addition: Addition) -> bytes:
     newline = _newline(text)
     lines = text.split(newline)
     place, entry = _place(lines, line, addition)
-    ends = bool(lines) and lines[-1] == ""
-    if place < len(lines):
-        made = [*lines[:place], *entry, *lines[place:]]
-    else:
-        made = [*lines, *entry]
-    if place >= len(lines) and ends:
-        made.append("")
+    made = [*lines[:place], *entry, *lines[place:]]
     return newline.join(made).encode("utf-8", "surrogateescape")
 
 
@@ -118,26 +112,17 @@ def _place(lines: list[str], line: str, addition: Addition) -> tuple[int, list[s
     """Before which line the rule goes, and the lines to put there."""
     bare = [one.rstrip("\r") for one in lines]
     bare[0] = bare[0].removeprefix("\ufeff")
-    first, last = _span(bare, addition.section)
-    found = _last_list(bare, first, last)
+    span = _span(bare, addition.section)
+    if span is None:
+        return _trimmed(bare, len(bare)), ["", f"## {addition.section}", "", f"- {line}"]
+    found = _last_list(bare, *span)
     # Lines of a file of mixed endings keep the ending that their neighbour has.
     if found is not None:
         mark = "\r" if found.after and lines[found.after - 1].endswith("\r") else ""
         entry = f"{found.indent}{found.marker}{found.gap}{line}{mark}"
-        at_end = found.after >= len(lines) or (found.after == len(lines) - 1 and not lines[-1])
-        blank = [mark] if found.loose else []
-        return (found.after, [*blank, entry]) if not at_end else (_end(lines), [*blank, entry])
-    new_heading = bool(addition.section) and (first, last) == (0, len(lines))
-    body = [f"## {addition.section}", "", f"- {line}"] if new_heading else [f"- {line}"]
-    at = _trimmed(bare, last)
-    if at >= _end(lines):
-        return _end(lines), ["", *body]
-    return at, ["", *body]
-
-
-def _end(lines: list[str]) -> int:
-    """The place after the last line; the end of a final newline is no line."""
-    return len(lines) - 1 if lines[-1] == "" else len(lines)
+        return found.after, [mark, entry] if found.loose else [entry]
+    at = _trimmed(bare, span[1])
+    return at, ["", f"- {line}"]
 
 
 def _trimmed(bare: list[str], last: int) -> int:
@@ -146,8 +131,9 @@ def _trimmed(bare: list[str], last: int) -> int:
     return last
 
 
-def _span(bare: list[str], section: str) -> tuple[int, int]:
-    """The lines of the section whose heading holds a word, or all of them after frontmatter."""
+def _span(bare: list[str], section: str) -> tuple[int, int] | None:
+    """The lines of the section whose heading holds a word, None if there is none; without a
+    section all of them after frontmatter."""
     start = frontmatter_end(bare)
     if not section:
         return start, len(bare)
@@ -161,7 +147,7 @@ def _span(bare: list[str], section: str) -> tuple[int, int]:
             return first, number
         if first < 0 and section.split()[-1].lower() in heading.group(2).lower():
             first, level = number + 1, len(heading.group(1))
-    return (first, len(bare)) if first >= 0 else (0, len(bare))
+    return (first, len(bare)) if first >= 0 else None
 
 
 def _last_list(bare: list[str], first: int, last: int) -> _List | None:
@@ -172,8 +158,9 @@ def _last_list(bare: list[str], first: int, last: int) -> _List | None:
         line = bare[number]
         was, fence = fence, fence_after(line, fence)
         item = None if fence or was else _ITEM.match(line)
-        if item is not None and len(item.group(1).expandtabs(4)) < 4:
-            loose = bool(items and blank) if found else False
+        own = found.indent if found is not None and items else "   "
+        if item is not None and len(item.group(1).expandtabs(4)) <= len(own.expandtabs(4)):
+            loose = bool(items and blank)
             items, blank = items + 1, 0
             found = _List(number + 1, item.group(1), _next(item.group(2)), item.group(3), loose)
         elif found is not None and not line.strip():

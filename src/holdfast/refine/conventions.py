@@ -36,7 +36,8 @@ _STANDS = re.compile(
     re.IGNORECASE,
 )
 _ORDERS = re.compile(
-    _POLITE + r"(?:always|never|do not|don['’]t|stop|avoid|only|use|prefer|stick (?:to|with)|follow|"
+    _POLITE
+    + r"(?:always|never|do not|don['’]t|stop|avoid|only|use|prefer|stick (?:to|with)|follow|"
     r"keep|write|name|put|no [a-z-]+|use)\b",
     re.IGNORECASE,
 )
@@ -80,7 +81,9 @@ _MEANS = re.compile(
     r"\b(?:us(?:e|ing)|with|via|following)\s+((?:[\w/.'-]+[ ]?){1,6})", re.IGNORECASE
 )
 _LINK = re.compile(r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE)
-_DANGLING = re.compile(r"\b(?:it|this|that|these|those|them|here|there|above|below)\b", re.IGNORECASE)
+_DANGLING = re.compile(
+    r"\b(?:it|this|that|these|those|them|here|there|above|below)\b", re.IGNORECASE
+)
 
 
 class Convention(NamedTuple):

@@ -86,7 +86,9 @@ def make_patterns(bank: str, statements: Sequence[Statement]) -> list[Pattern]:
     groups: list[_Group] = []
     for statement, own in zip(ordered, stems, strict=True):
         negates = denies(statement.about or statement.text)
-        near = [(weights.same(own, g.core), -n) for n, g in enumerate(groups) if g.denies == negates]
+        near = [
+            (weights.same(own, g.core), -n) for n, g in enumerate(groups) if g.denies == negates
+        ]
         best = max(near, default=(0.0, 0))
         if best[0] >= _SAME:
             groups[-best[1]].add(statement, own)

@@ -34,7 +34,7 @@ def rule_places(root: str, claude_dir: str) -> list[RulePlace]:
     own = _there(root, (*_SINGLE, *_listed(root, RULES, 0)), False) if root else ()
     of_user = _there(claude_dir, ("CLAUDE.md", *_listed(claude_dir, "rules", 0)), True)
     for place in (*own, *of_user):
-        found.setdefault(os.path.realpath(place.file), place)  # noqa: PTH116
+        found.setdefault(os.path.realpath(place.file), place)
         if len(found) >= _MOST:
             break
     return list(found.values())
@@ -54,14 +54,14 @@ def _listed(base: str, folder: str, depth: int) -> Iterator[str]:
 
 
 def _there(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[RulePlace]:
-    inside = os.path.realpath(base) + os.sep  # noqa: PTH116
+    inside = os.path.realpath(base) + os.sep
     for name in names:
         file = os.path.join(base, name)  # noqa: PTH118
         try:
             seen = os.stat(file)  # noqa: PTH116
         except OSError:
             continue
-        within = os.path.realpath(file).startswith(inside)  # noqa: PTH116
+        within = os.path.realpath(file).startswith(inside)
         if within and (seen.st_mode & 0o170000) == 0o100000:
             stamp = f"{seen.st_mtime_ns}-{seen.st_size}-{seen.st_ino}"
             yield RulePlace(f"~/{name}" if of_user else name, file, stamp, of_user)

@@ -111,7 +111,9 @@ class RuleWays(RuleQuestions, CuratingWays):
             bank,
         )
         return [
-            Statement(*row[:8], Trust(trust), bool(decides), bool(quotable), about, rows.as_tuple(fs))
+            Statement(
+                *row[:8], Trust(trust), bool(decides), bool(quotable), about, rows.as_tuple(fs)
+            )
             for *row, trust, decides, quotable, about, fs in found
         ]
 
