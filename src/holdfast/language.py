@@ -205,8 +205,8 @@ def is_chatter(sentence: str) -> bool:
 
 
 _DENIES = re.compile(
-    r"\b(?:not|no|never|none|nor|cannot|without|avoid|stop|forbid(?:den)?|refuse|reject|drop(?:ped)?|"
-    r"\w+n['’]t|no longer|nie|niemals|nicht|kein\w*|jamais|nunca|mai|nooit|никогда)\b",
+    r"\b(?:not|no|never|none|nor|cannot|without|avoid|stop|forbid(?:den)?|refuse|reject|"
+    r"drop(?:ped)?|\w+n['’]t|no longer|nie|niemals|nicht|kein\w*|jamais|nunca|mai|nooit|никогда)\b",
     re.IGNORECASE,
 )
 # A "no" to what was said before.
@@ -215,10 +215,11 @@ _ANSWERS = re.compile(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORE
 _FRAME = frozenset(
     map(
         stem,
-        "always never must should shall may ever don didn doesn won isn aren cannot please remember "
-        "now decided decide decision agreed agree rule rules convention policy going forward "
-        "instead rather really actually exactly ensure sure important note make keep forget told "
-        "tell said say avoid prefer preferred every everywhere any all whenever future project".split(),
+        "always never must should shall may ever don didn doesn won isn aren cannot please "
+        "remember now decided decide decision agreed agree rule rules convention policy going "
+        "forward instead rather really actually exactly ensure sure important note make keep forget told "
+        "tell said say avoid prefer preferred every everywhere any all whenever "
+        "future project".split(),
     )
 )
 

@@ -95,8 +95,7 @@ def test_approving_writes_exactly_what_was_shown(root: Path) -> None:
         assert change is not None and change.diff == found.diff
         links = " ".join(found.proposal.evidence)
         assert (root / RULES).read_bytes().decode() == (
-            "# Testing\r\n\r\n* Be quick.\r\n"
-            f"* {found.proposal.text} <!-- {links} -->\r\n"
+            f"# Testing\r\n\r\n* Be quick.\r\n* {found.proposal.text} <!-- {links} -->\r\n"
         )
         assert all(link.startswith("holdfast://turn/") for link in found.proposal.evidence)
         know(memory)

@@ -88,10 +88,14 @@ _LINES = st.sampled_from(
         "> quote", "- [ ] task", "<!-- c -->", "é ü 漢字", "ends with\r", "***", "#not", "-", "- ",
     ]
 )  # fmt: skip
+
+
+def text_of(bom: str, lines: list[str], ends: list[str], last: str) -> str:
+    return bom + "".join(f"{x}{y}" for x, y in zip(lines, ends, strict=False)) + last
+
+
 _TEXTS = st.builds(
-    lambda bom, lines, ends, last: (
-        bom + "".join(f"{x}{y}" for x, y in zip(lines, ends, strict=False)) + last
-    ),
+    text_of,
     st.sampled_from(["", "\ufeff"]),
     st.lists(_LINES, max_size=14),
     st.lists(st.sampled_from(["\n", "\n", "\r\n", "\r"]), min_size=14, max_size=14),

@@ -27,11 +27,13 @@ _POLITE = (
 )
 _STANDS = re.compile(
     r"\bfrom (?:now|here|today) on\b|\bgoing forward\b|\bas a rule\b|\bby convention\b|"
-    r"\bmake it a (?:rule|habit)\b|\b(?:the|our|house|project|team) (?:rule|convention|policy) is\b|"
+    r"\bmake it a (?:rule|habit)\b|\b(?:the|our|house|project|team) (?:rule|"
+    r"convention|policy) is\b|"
     r"^(?:rule|convention|policy)\s*:|\bwe (?:always|never|don['’]t|do not|no longer|only|use|"
     r"prefer|avoid|write|name|put|keep)\b|\b(?:always|never)\b|\bmust(?:n['’]t| not)?\b|"
     r"\bshould(?:n['’]t| not| always| never| only)?\b|\bno exceptions?\b|\bat all times\b|"
-    r"\b(?:i|we) (?:prefer|like|want|hate) (?:to )?\b|\bis (?:not )?allowed\b|\bwherever possible\b|"
+    r"\b(?:i|we) (?:prefer|like|want|hate) (?:to )?\b|\bis (?:not )?allowed\b|"
+    r"\bwherever possible\b|"
     r"\bwhere possible\b",
     re.IGNORECASE,
 )
@@ -42,8 +44,10 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _SETTLES = re.compile(
-    r"\bwe(?:['’]ve| have)? (?:decided|agreed|settled|chose)\b|\bit (?:was|is) (?:decided|agreed)\b|"
-    r"^decision\s*:|\bwe (?:go|went|are going|stick|stay) with\b|\blet['’]?s (?:go|stick|stay) with\b",
+    r"\bwe(?:['’]ve| have)? (?:decided|agreed|settled|chose)\b|\bit (?:was|"
+    r"is) (?:decided|agreed)\b|"
+    r"^decision\s*:|\bwe (?:go|went|are going|stick|stay) with\b|\blet['’]?s (?:go|"
+    r"stick|stay) with\b",
     re.IGNORECASE,
 )
 _WHY_NOT = re.compile(
@@ -53,9 +57,11 @@ _WHY_NOT = re.compile(
 )
 _MOMENT = re.compile(
     r"\b(?:yet|for now|right now|just now|this time|for the moment|in this case|today|tomorrow|"
-    r"option [a-d1-9]|step \d|phase \d|task \d|this (?:pr|issue|branch|commit|file|page|button|error|"
+    r"option [a-d1-9]|step \d|phase \d|task \d|this (?:pr|issue|branch|commit|file|"
+    r"page|button|error|"
     r"bug|plan)|the (?:plan|screenshot)|above|below|currently|i (?:think|guess|wonder|see|get|can)|"
-    r"maybe|perhaps|seems?|same here|until|after (?:that|this)|next (?:step|phase)|instead of that)\b|"
+    r"maybe|perhaps|seems?|same here|until|after (?:that|this)|next (?:step|phase)|"
+    r"instead of that)\b|"
     r"https?://|^(?:it|this|that|there|he|she|they)\b",
     re.IGNORECASE,
 )
@@ -65,13 +71,15 @@ _ASKS = re.compile(
 )
 _TELLS = re.compile(
     r"\b(?:always|never) (?:been|seen|had|was|were|works?|worked|fails?|failed|returns?|happens?|"
-    r"gets?|got|shows?|set|called|reached|empty|null|true|false)\b|\bshould (?:be )?(?:fixed|fine|ok|"
+    r"gets?|got|shows?|set|called|reached|empty|null|true|false)\b|"
+    r"\bshould (?:be )?(?:fixed|fine|ok|"
     r"good|work|working|done|enough|now|have)\b|\bi (?:always|never)\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|no|nope|right|also|and|but|so|please|again|actually|remember(?: "
-    r"that| to)?|continue|go ahead|btw|note(?: that)?|important|from now on|going forward|as i said|"
+    r"that| to)?|continue|go ahead|btw|note(?: that)?|important|from now on|"
+    r"going forward|as i said|"
     r"i (?:said|told you)(?: to)?|i want you to|don['’]t forget to|make sure (?:to|that you)|"
     r"(?:the|our) (?:rule|convention|policy) is(?: that)?|we(?:['’]ve| have)? (?:decided|agreed)"
     r"(?: to| that| on)?|rule|convention|policy|decision)[,.:;!–—-]*\s+)+",

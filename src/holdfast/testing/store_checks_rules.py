@@ -67,7 +67,8 @@ def check_patterns_and_proposals_come_back_as_they_were(make_store: MakeStore) -
         with store.transaction():
             store.drop_proposal(BANK, "o1")
             store.put_statements(BANK, SESSION, [])
-        expect((store.proposals(BANK), store.statements(BANK)), ([], []), "what is left")
+        expect(store.proposals(BANK), [], "the proposals that are left")
+        expect(store.statements(BANK), [], "the statements that are left")
 
 
 def check_dropping_what_is_derived_keeps_refusals(make_store: MakeStore) -> None:
@@ -78,8 +79,8 @@ def check_dropping_what_is_derived_keeps_refusals(make_store: MakeStore) -> None
             store.put_proposal(_PROPOSAL)
             store.put_refusal(BANK, _REFUSAL)
             store.drop_derived()
-        left = (store.rules(BANK), store.rule_files(BANK), store.patterns(BANK))
-        expect((left, store.proposals(BANK)), (([], [], []), []), "what is derived")
+        left = [*store.rules(BANK), *store.rule_files(BANK), *store.patterns(BANK)]
+        expect([*left, *store.proposals(BANK)], [], "what is derived")
         expect(store.search(BANK, ["okapi"]), [], "what is found")
         expect(store.refusals(BANK), [_REFUSAL], "what people decided")
 
@@ -93,6 +94,6 @@ def check_erasing_leaves_no_word_of_what_was_stated(make_store: MakeStore) -> No
             store.put_refusal(BANK, _REFUSAL)
             store.put_refusal(BANK, _REFUSAL._replace(seq=8, evidence=()))
             store.erase(Erasure(BANK, turns=("t1",)))
-        left = (store.statements(BANK), store.patterns(BANK), store.proposals(BANK))
-        expect(left, ([], [], []), "what was made of it")
+        left = [*store.statements(BANK), *store.patterns(BANK), *store.proposals(BANK)]
+        expect(left, [], "what was made of it")
         expect([refusal.seq for refusal in store.refusals(BANK)], [8], "the refusals")

@@ -98,7 +98,8 @@ TOOLS = (
             "layer": {
                 "type": "string",
                 "enum": list(LAYERS),
-                "description": "Look only at the project's rules, at session summaries, at observations (requests and what "
+                "description": "Look only at the project's rules, at session summaries, at "
+                "observations (requests and what "
                 "came of them), at transcripts, or at the team's commits.",
             },
         },

@@ -33,13 +33,15 @@ def rule_of(row: Row) -> Rule:
 def pattern_of(row: Row) -> Pattern:
     """`PATTERN`."""
     found = _fields(PATTERN, row)
-    return Pattern(**{**found, "decides": bool(found["decides"])})
+    found["decides"] = bool(found["decides"])
+    return Pattern(**found)
 
 
 def proposal_of(row: Row) -> Proposal:
     """`PROPOSAL`."""
     found = _fields(PROPOSAL, row)
-    return Proposal(**{**found, "kind": ProposalKind(found["kind"])})
+    found["kind"] = ProposalKind(found["kind"])
+    return Proposal(**found)
 
 
 def _fields(columns: str, row: Row) -> dict[str, Any]:

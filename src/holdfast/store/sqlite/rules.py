@@ -50,7 +50,7 @@ class RuleQuestions(Asking):
 
     def refusals(self, bank: str) -> list[Refusal]:
         found = self._all(f"SELECT {_REFUSAL} FROM refusal WHERE bank = ? ORDER BY seq", bank)
-        return [Refusal(*row[:-1], rows.as_tuple(row[-1])) for row in found]
+        return [Refusal(*row)._replace(evidence=rows.as_tuple(row[-1])) for row in found]
 
 
 class RuleWays(RuleQuestions, CuratingWays):
@@ -111,10 +111,14 @@ class RuleWays(RuleQuestions, CuratingWays):
             bank,
         )
         return [
-            Statement(
-                *row[:8], Trust(trust), bool(decides), bool(quotable), about, rows.as_tuple(fs)
+            s._replace(
+                trust=Trust(s.trust),
+                decides=bool(s.decides),
+                quotable=bool(s.quotable),
+                files=rows.as_tuple(row[-1]),
             )
-            for *row, trust, decides, quotable, about, fs in found
+            for row in found
+            for s in (Statement(*row),)
         ]
 
     def _drop_rules(self) -> None:
