@@ -217,8 +217,8 @@ _FRAME = frozenset(
         stem,
         "always never must should shall may ever don didn doesn won isn aren cannot please "
         "remember now decided decide decision agreed agree rule rules convention policy going "
-        "forward instead rather really actually exactly ensure sure important note make keep forget told "
-        "tell said say avoid prefer preferred every everywhere any all whenever "
+        "forward instead rather really actually exactly ensure sure important note make keep "
+        "forget told tell said say avoid prefer preferred every everywhere any all whenever "
         "future project".split(),
     )
 )

@@ -10,7 +10,7 @@ from tests.brief.scenarios import Case
 from holdfast.app.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.brief.goal import MOST_CHARACTERS
-from holdfast.brief.rulings import ENOUGH, find_rulings
+from holdfast.refine.rulings import ENOUGH, find_rulings
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
 

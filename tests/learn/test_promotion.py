@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.refine.test_rules import git, open_at, project, put
 
-from holdfast.app.knowing import know
 from holdfast.app.learning import Candidate, ChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
@@ -54,7 +53,7 @@ def session(root: Path, number: int, *words: str, file: str = "", page: str = ""
 
 def read(memory: Holdfast, *paths: Path) -> None:
     memory.ingest(memory.find(paths))
-    know(memory)
+    memory.follow()
 
 
 def told_thrice(memory: Holdfast, root: Path, file: str = "") -> Candidate:
@@ -77,7 +76,7 @@ def test_a_convention_of_three_sessions_by_two_authors_becomes_a_proposed_rule(r
         read(memory, *(session(root, n, SAID[n]) for n in (0, 1)))
         assert memory.candidates() == [] and memory.learning().patterns >= 1
         memory.ingest_git(root)
-        know(memory)
+        memory.follow()
         (found,) = memory.candidates()
         assert found.pattern is not None
         assert (found.pattern.occurrences, found.pattern.confidence) == (3, 1.0)
@@ -98,7 +97,7 @@ def test_approving_writes_exactly_what_was_shown(root: Path) -> None:
             f"# Testing\r\n\r\n* Be quick.\r\n* {found.proposal.text} <!-- {links} -->\r\n"
         )
         assert all(link.startswith("holdfast://turn/") for link in found.proposal.evidence)
-        know(memory)
+        memory.follow()
         assert memory.candidates() == [] and memory.learning().approved == 1
         assert "rule" in [hit.kind for hit in memory.recall("table-driven tests").hits]
 
@@ -119,10 +118,10 @@ def test_what_is_rejected_stays_away_in_other_words_too(root: Path) -> None:
         read(memory, session(root, 7, more), session(root, 8, SAID[0]))
         assert memory.candidates() == [] and memory.learning().rejected == 1
         memory.rebuild()
-        know(memory)
+        memory.follow()
         assert memory.candidates() == []
         memory.undo()
-        know(memory)
+        memory.follow()
         assert [c.proposal.target for c in memory.candidates()] == [found.proposal.target]
 
 
@@ -135,7 +134,7 @@ def test_a_page_from_outside_that_is_repeated_does_not_become_a_rule(root: Path)
             script.tool("WebFetch", poison, url="https://example.org/guide", prompt="read")
             script.assistant(f"The guide says: {poison}")
             memory.ingest(memory.find([script.write(root.parent / "claude" / "projects")]))
-        know(memory)
+        memory.follow()
         assert memory.candidates() == []
         assert not [p for p in memory.reader.patterns(_bank(memory, root)) if "bash" in p.content]
 
@@ -147,7 +146,7 @@ def test_an_agents_own_words_and_orders_do_not_count(root: Path) -> None:
             script.user("Please go on.")
             script.assistant("We always use table-driven tests for the parser.")
             memory.ingest(memory.find([script.write(root.parent / "claude" / "projects")]))
-        know(memory)
+        memory.follow()
         assert memory.learning().patterns == 0
 
 
@@ -206,7 +205,7 @@ def test_a_setting_lets_rules_be_written_without_asking(root: Path) -> None:
     with Holdfast(settings) as memory:
         read(memory, *(session(root, n, said) for n, said in enumerate(SAID)))
         assert memory.candidates() == [] and "table-driven" in (root / RULES).read_text()
-        know(memory)
+        memory.follow()
         assert (root / RULES).read_text().count("table-driven") == 1
 
 
@@ -223,7 +222,7 @@ def test_words_from_outside_wait_for_a_person_even_so(root: Path) -> None:
             memory.store.put_statements(bank, "elsewhere", [outside])
             assert [entry.who for entry in memory.reader.curations(bank)] == ["holdfast"]
         memory.undo()
-        know(memory)
+        memory.follow()
         (found,) = memory.candidates()
         assert found.proposal.trust is Trust.EXTERNAL and not (root / RULES).exists()
 
@@ -262,7 +261,7 @@ def test_a_rule_that_is_contradicted_or_never_applies_is_looked_at_by_a_person(r
         assert "contradicted" in found[RULES].reason
         assert memory.approve(found[RULES].id) is None and path.read_text() == text
         memory.reject(found[".claude/rules/old.md"].id, "it will come back")
-        know(memory)
+        memory.follow()
         assert memory.candidates() == []
 
 
@@ -279,15 +278,15 @@ def test_forgetting_and_purging_the_evidence_takes_the_candidate(root: Path) -> 
     with open_at(root.parent) as memory:
         found = told_thrice(memory, root)
         memory.forget(found.proposal.evidence[0])
-        know(memory)
+        memory.follow()
         assert memory.candidates() == []
         memory.undo()
-        know(memory)
+        memory.follow()
         again = memory.candidates()[0].proposal
         memory.reject(again.id)
         for link in again.evidence:
             memory.purge(link)
-        know(memory)
+        memory.follow()
         held = (root.parent / "memory.db").read_bytes()
         assert b"table-driven" not in held
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.knowing import know
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.knowledge import Rule
@@ -107,7 +106,7 @@ def test_an_edit_is_noticed_before_the_next_question(home: Path) -> None:
     path = put(root, ".claude/rules/api.md", "# API\n\n- The wombat endpoint pages by cursor.\n")
     with open_at(home) as memory:
         memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
-        know(memory)
+        memory.follow()
         os.chdir(root)
         assert memory.recall("wombat endpoint").hits[0].kind == "rule"
         path.write_text("# API\n\n- The dugong endpoint pages by number.\n")
@@ -123,14 +122,14 @@ def test_rebuilding_gives_the_same_rules(home: Path) -> None:
     put(root, "CLAUDE.md", "# One\n\ntapir\n\n# One\n\ntapir again\n")
     with open_at(home) as memory:
         memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
-        know(memory)
+        memory.follow()
         bank = memory.banks.find(memory.reader, str(root))
         assert bank
         before = memory.reader.rules(bank)
         assert len(before) == 2 and len({rule.id for rule in before}) == 2
         memory.rebuild()
         assert memory.reader.rules(bank) == []
-        know(memory)
+        memory.follow()
         assert memory.reader.rules(bank) == before
 
 
@@ -155,7 +154,7 @@ def test_rules_of_one_project_are_not_seen_in_another(home: Path) -> None:
     with open_at(home) as memory:
         memory.ingest(memory.find([worked_in(home, one, "Look at the giraffe.", "1" * 8)]))
         memory.ingest(memory.find([worked_in(home, two, "Look at the gnu.", "2" * 8)]))
-        know(memory)
+        memory.follow()
         os.chdir(two)
         assert not [h for h in memory.recall("when does the narwhal ship").hits if h.kind == "rule"]
         assert memory.recall("when does the kiwi ship").hits[0].kind == "rule"
@@ -169,7 +168,7 @@ def test_links_out_of_the_project_and_excluded_projects_are_left_alone(home: Pat
     put(root, ".claude/rules/b.md", "AWS key AKIAIOSFODNN7EXAMPLE for the lemur\n")
     with open_at(home) as memory:
         memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
-        know(memory)
+        memory.follow()
         texts = list(known(memory, root).values())
         assert len(texts) == 1 and "lemur" in texts[0] and "AKIA" not in texts[0]
 

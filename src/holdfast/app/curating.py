@@ -14,6 +14,7 @@ from pathlib import Path
 
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.browsing import Browsing
+from holdfast.app.knowing import know
 from holdfast.app.reading import ALL_BANKS, here, utc_now
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
@@ -126,6 +127,7 @@ class Curating(Browsing):
 
     def _renew(self) -> None:
         self._remembered.clear()
+        know(self._store)
         if Places(self.settings.home).briefs.is_dir():
             prepare_briefs(self.settings, self._now)
 

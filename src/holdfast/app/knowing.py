@@ -1,40 +1,37 @@
-"""Everything that is known for longer than a session, brought up to date in its order.
-
-A stage is given the memory and tells in words what it did, or "" if there was nothing to do. It
-runs behind the scenes, after reading, and after decisions whose effect people expect to see.
-"""
+"""What a memory knows above its sessions: every stage, in order, for the banks that are behind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
 
-from holdfast.app.memory import Holdfast
-from holdfast.app.rule_reading import follow_rules
-from holdfast.refine.pattern_stage import update_patterns
-
-Stage = Callable[[Holdfast, Callable[[], None]], str]
+from holdfast.store.protocol import Store
 
 
-def follow(memory: Holdfast, tick: Callable[[], None]) -> str:
-    """Read files of rules that changed."""
-    changed = 0
-    here, root = memory.present()
-    for bank in memory.store.banks():
-        own = root if bank.id == here else ""
-        changed += follow_rules(memory.store, memory.settings, memory.banks, bank.id, own)
-        tick()
-    return f"the rules of {changed} banks" if changed else ""
+class Stage(NamedTuple):
+    """A stage by the module and the function that bring it up to date, and what it makes."""
+
+    name: str
+    version: int
+    module: str
+    function: str
+    noun: str
 
 
-def learn(memory: Holdfast, tick: Callable[[], None]) -> str:
-    """Group what people state, and propose what has earned the rank of a rule."""
-    new = sum(memory.propose(bank) for bank in update_patterns(memory.store, tick))
-    return f"{new} rules proposed" if new else ""
+STAGES = (
+    Stage("facts", 1, "holdfast.refine.knowing", "know_facts", "facts"),
+    Stage("patterns", 1, "holdfast.refine.pattern_stage", "update_patterns", "patterns"),
+)
 
 
-STAGES: tuple[Stage, ...] = (follow, learn)
-
-
-def know(memory: Holdfast, tick: Callable[[], None] = lambda: None) -> str:
-    """Run every stage that has something to do; returns what they did."""
-    return "; ".join(filter(None, [stage(memory, tick) for stage in STAGES]))
+def know(store: Store, tick: Callable[[], None] = lambda: None) -> list[str]:
+    """Bring every stage up to date; returns those that had something to do. A stage is loaded
+    only where a bank is behind."""
+    done: list[str] = []
+    for stage in STAGES:
+        if store.banks_behind(stage.name, stage.version):
+            module: Any = import_module(stage.module)
+            getattr(module, stage.function)(store, tick)
+            done.append(stage.noun)
+    return done

@@ -6,13 +6,14 @@ for it; what is written was shown as a diff against the file as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.curating import Curating, this_user
+from holdfast.app.knowing import know
 from holdfast.app.rule_reading import follow_rules
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, NotFoundError
@@ -32,13 +33,13 @@ from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.domains import domain_of
-from holdfast.refine.pattern_stage import update_patterns
 from holdfast.refine.rules import root_of
 from holdfast.settings import NO_MODEL
 
 USER_SCOPE = "user"
 SCOPES = ("project", USER_SCOPE)
 BY_ITSELF = "holdfast"
+PROPOSALS, VERSION = "proposals", 1
 
 
 class ChangedError(InputError):
@@ -166,11 +167,25 @@ class Learning(Curating):
         the settings it is written without asking."""
         id, root = self._project(bank, must_exist=False)
         self._follow(id, root)
-        update_patterns(self._store)
-        self.propose(id, root)
+        know(self._store)
+        self._propose(id, root)
         return self.candidates(bank)
 
-    def propose(self, bank: str, root: str = "") -> int:
+    def follow(self, tick: Callable[[], None] = lambda: None) -> int:
+        """Bring the rules of all banks in step with their files, and what is known with them;
+        returns how many proposals are new."""
+        present, here = self.present()
+        for bank in self._store.banks():
+            self._follow(bank.id, here if bank.id == present else "")
+            tick()
+        know(self._store, tick)
+        return self._propose_all(present, here)
+
+    def _propose_all(self, present: str, here: str) -> int:
+        behind = self._store.banks_behind(PROPOSALS, VERSION)
+        return sum(self._propose(bank, here if bank == present else "") for bank in behind)
+
+    def _propose(self, bank: str, root: str) -> int:
         """Bring up to date what waits for a person; returns how much of it is new."""
         root = root or root_of(self._store, bank)
         ripe = any(is_ripe(pattern) for pattern in self._store.patterns(bank))
@@ -183,6 +198,8 @@ class Learning(Curating):
                 self._store.drop_proposal(bank, gone)
             for proposal in made:
                 self._store.put_proposal(proposal)
+            for change in self._store.changes(bank, PROPOSALS, VERSION)[-1:]:
+                self._store.reach(bank, PROPOSALS, VERSION, change.number)
         wanted = self.settings.promote
         for proposal in made:
             if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
@@ -267,7 +284,11 @@ class Learning(Curating):
                 )
             self._store.drop_proposal(p.bank, p.id)
             self._store.note_change(p.bank, "")
-        self._renew()
+        super()._renew()
+
+    def _renew(self) -> None:
+        super()._renew()
+        self._propose_all(*self.present())
 
     def _proposal(self, id: str, bank: str | None, must_exist: bool = True) -> tuple[Proposal, str]:
         own, root = self._project(bank, must_exist)

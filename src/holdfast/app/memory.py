@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from holdfast.app.knowing import know
 from holdfast.app.learning import Learning
 from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
@@ -65,9 +66,16 @@ class Holdfast(Learning):
         inputs: Sequence[Input],
         workers: int = 1,
         progress: Progress = lambda done, total: None,
+        then_know: bool = True,
     ) -> Account:
-        """Read transcripts. More than one worker needs a main module that can be imported."""
-        return ingest(self._store, self._banks, inputs, self._rules, self._now, workers, progress)
+        """Read transcripts, and know what they come to. More than one worker needs a main module
+        that can be imported."""
+        account = ingest(
+            self._store, self._banks, inputs, self._rules, self._now, workers, progress
+        )
+        if then_know:
+            know(self._store)
+        return account
 
     def embed(
         self,
@@ -86,7 +94,9 @@ class Holdfast(Learning):
         self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
     ) -> LogRead:
         """Read the log of a repository."""
-        return ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
+        read = ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
+        know(self._store)
+        return read
 
     def import_conversation(self, path: Path, bank: str) -> Account:
         """Read any dialogue, one JSON object a line."""
@@ -101,6 +111,7 @@ class Holdfast(Learning):
             self._store.drop_derived()
         done = derive_stale(self._store)
         self.apply_decisions()
+        know(self._store)
         return done
 
 

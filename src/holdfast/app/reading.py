@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from holdfast.errors import HoldfastError, InputError, NotFoundError, StoreError
 from holdfast.model.accounts import Chore
+from holdfast.model.knowledge import Fact, Review, ReviewState
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
 from holdfast.model.records import Digest, Exchange
@@ -31,6 +32,7 @@ from holdfast.settings import NO_MODEL, Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
 from holdfast.sources.rule_places import rule_places, top_of
 from holdfast.store.calls import Accounts
+from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Counts, Reader, Record, Store
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -195,7 +197,7 @@ class Reading:
 
     def _fallen_back(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
         """What else can be done where nothing was found; it is seldom, so it is loaded then."""
-        if not found.abstained or plan.budget is Budget.LOW or bank == "":
+        if not found.abstained or plan.budget is Budget.LOW or bank == "" or plan.as_of:
             return found
         fallback: Any = import_module("holdfast.recall.fallback")
         redact: Any = import_module("holdfast.capture.redact")
@@ -247,13 +249,15 @@ class Reading:
         bank: str | None = None,
         layers: Sequence[Layer] = (),
         quickly: bool = False,
+        as_of: str = "",
     ) -> Answer:
-        """A cited answer, or an abstention; `quickly` as for `recall_quickly`."""
+        """A cited answer, or an abstention; `quickly` as for `recall_quickly`, `as_of` a moment
+        to look back from."""
         id = self.bank_id(bank)
-        plan = Plan(layers=tuple(layers), limit=25, tokens=20_000, repeats=True)
+        plan = Plan(layers=tuple(layers), limit=25, tokens=20_000, repeats=True, as_of=as_of)
         search = self.recall_quickly if quickly else self.recall_by
         found = search(question, bank, plan)
-        answer = ask(self._store, id, question, found, self._now, layers)
+        answer = ask(self._store, id, question, found, self._now, layers, as_of)
         problems = tuple(f"By words alone: {arm.problem}" for arm in self._failed(plan))
         answer = replace(answer, caveats=(*answer.caveats, *problems))
         return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer
@@ -268,9 +272,21 @@ class Reading:
             f"{' …' if len(names) > 8 else ''}: use --bank NAME, or --bank all."
         )
 
-    def show(self, uri: str, bank: str | None = ALL_BANKS) -> Trace:
-        """A record and the way from it down to its raw line."""
-        return trace(self._store, self.bank_id(bank), uri)
+    def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
+        """A record and the way from it down to its raw line; with a moment to look back from, as
+        it stood then."""
+        return trace(self._store, self.bank_id(bank), uri, as_of)
+
+    def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
+        """The facts of a bank, the latest first: those in force, or all there ever were."""
+        found = self._store.facts(self.bank_id(bank))
+        found = [fact for fact in found if kind in ("", fact.kind.value)]
+        return found if all else [fact for fact in found if fact.status not in ENDED]
+
+    def reviews(self, bank: str | None = None, all: bool = False) -> list[Review]:
+        """What people should decide, and with `all` what they have decided."""
+        found = self._store.reviews(self.bank_id(bank))
+        return [review for review in found if all or review.state is ReviewState.OPEN]
 
     def by_rules(self, record: Record) -> Exchange | Digest | None:
         """What rules alone make of an exchange or a session, to hold a model's words against."""

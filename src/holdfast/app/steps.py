@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.curating import remove_derived_files
+from holdfast.app.knowing import know
 from holdfast.app.memory import rules_of
 from holdfast.app.work import EnoughError, Step, Work
 from holdfast.brief.settle import settle_injections
@@ -94,7 +95,10 @@ def ingest(work: Work) -> str:
     known = {item.path for item in inputs}
     inputs += [item for item in work.unread.portion() if item.path not in known]
     account = work.memory.ingest(
-        inputs, workers=1, progress=lambda done, total: work.tick("reading", done, total)
+        inputs,
+        workers=1,
+        progress=lambda done, total: work.tick("reading", done, total),
+        then_know=False,
     )
     for source in account.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
@@ -128,11 +132,15 @@ def summarise(work: Work) -> str:
     return "; ".join(told)
 
 
-def know(work: Work) -> str:
-    """Bring up to date what is known for longer than a session."""
-    knowing: Any = import_module("holdfast.app.knowing")
-    told: str = knowing.know(work.memory, lambda: work.tick("knowing", 0, 0))
-    return told
+def learn(work: Work) -> str:
+    """Bring up to date what is known above the sessions."""
+
+    def tick() -> None:
+        work.tick("learning", 0, 0)
+
+    proposed = work.memory.follow(tick)
+    told = know(work.memory.store, tick)
+    return ", ".join([*told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
 def settle(work: Work) -> str:
@@ -216,7 +224,7 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
-    Step("know", know),
+    Step("know", learn),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

@@ -17,11 +17,11 @@ from holdfast.brief.frame import NOTHING, Brief, day, enframe, mark, quote, tame
 from holdfast.brief.matters import Matter, Matters, Saying, same_matter, telling
 from holdfast.brief.nearness import Nearness
 from holdfast.brief.prompts import goal_of
-from holdfast.brief.rulings import ENOUGH
 from holdfast.language import names
 from holdfast.model.query import Filter, Layer, Passage
 from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.terms import Terms, read_terms
+from holdfast.refine.rulings import ENOUGH
 from holdfast.store.protocol import Reader
 
 MOST_CHARACTERS = 2_500

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from holdfast.brief.rulings import ENOUGH, find_rulings
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.curation import Curated
 from holdfast.model.knowledge import Memory
@@ -17,13 +16,13 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.hits import corrected
+from holdfast.refine.rulings import ENOUGH, STATED, find_rulings
 from holdfast.store.protocol import Reader
 
 # An exchange of so many turns is talk, and read whole; of a longer one its ends, and the turns
 # that a search found in it.
 _TALK = 16
 _FILES = 8
-_STATED = 1.4
 _REMEMBERED = 2.0
 # Shorter words ("keep it that way") say nothing to one who was not there.
 _BY_ITSELF = 40
@@ -53,7 +52,7 @@ class Saying(NamedTuple):
         settled, however short."""
         if self.remembered:
             return True
-        enough = self.strength >= _STATED and len(self.sentence) >= _BY_ITSELF
+        enough = self.strength >= STATED and len(self.sentence) >= _BY_ITSELF
         return self.by_person and self.outright and enough
 
 

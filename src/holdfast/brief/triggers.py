@@ -19,6 +19,7 @@ from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.refine.signals import SHELLS
+from holdfast.refine.signatures import error_lines, signature_of
 from holdfast.store.protocol import Reader
 
 Triggers = dict[str, list[Brief]]
@@ -33,22 +34,6 @@ _CAUSE = re.compile(
     r"caused by|turns? out|was due to|the fix (?:is|was)|happens? when|fails? when|because)\b",
     re.IGNORECASE,
 )
-_ERROR_LINE = (
-    r"(?:\b[A-Za-z_][\w.]*(?:Error|Exception|Panic)\b|\bfatal(?: error)?:|\bpanic:"
-    r"|\berror(?:\[\w+\])?:|\berror TS\d+|\bCannot find\b|\bundefined reference\b"
-    r"|\bassertion failed\b)"
-)
-# What differs from run to run: addresses and hashes, paths with their lines, numbers.
-_REPLACED = (
-    (r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)[0-9a-f]{7,64}\b", "H"),
-    (r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]*|\b[\w-]+\.\w{1,5}:\d+(?::\d+)?", "P"),
-    (r"\d+", "N"),
-    (r"\s+", " "),
-)
-_LONGEST = 160
-_SHORTEST = 18
-# A hook reads these with the signatures, so that both sides spell them alike.
-PATTERNS = {"says": _ERROR_LINE, "replaced": _REPLACED, "longest": _LONGEST}
 
 
 def file_triggers(reader: Reader, bank: str) -> Triggers:
@@ -171,18 +156,3 @@ def _error_brief(x: Exchange, line: str, cause: str, turn: str) -> Brief:
         + f" ({name})",
     )
     return enframe("error", lines, [name, f"holdfast://turn/{turn}"])
-
-
-def error_lines(text: str, most: int = 5) -> list[str]:
-    """The lines of an output that say what went wrong, the last first."""
-    lines = [line.strip() for line in text[-20_000:].splitlines()]
-    told = [line for line in lines if re.search(_ERROR_LINE, line, re.I) and signature_of(line)]
-    return list(reversed(told))[:most]
-
-
-def signature_of(line: str) -> str:
-    """An error line without what differs from run to run; "" if too little is left."""
-    for pattern, word in _REPLACED:
-        line = re.sub(pattern, word, line)
-    signature = line.strip()[:_LONGEST]
-    return signature if sum(c.isalpha() for c in signature) >= _SHORTEST else ""

@@ -14,10 +14,11 @@ from typing import Any, cast
 
 from holdfast.brief.frame import Brief
 from holdfast.brief.session import session_brief
-from holdfast.brief.triggers import PATTERNS, Triggers, error_triggers, file_triggers
+from holdfast.brief.triggers import Triggers, error_triggers, file_triggers
 from holdfast.capture.places import VERSION, Places
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
+from holdfast.refine.signatures import PATTERNS
 from holdfast.settings import Brief as Wanted
 from holdfast.store.protocol import Reader
 

@@ -14,19 +14,29 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.decisions import settle, standing, undoable
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Memory, Network, Pattern, Rule, Validity
+from holdfast.model.knowledge import (
+    Fact,
+    Memory,
+    Network,
+    Pattern,
+    Review,
+    ReviewState,
+    Rule,
+    Validity,
+)
 from holdfast.model.records import Session
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.trace import find_record, word_of
 from holdfast.refine.derive import derive_session
 from holdfast.refine.ingest import passage_of
+from holdfast.refine.knowing import make_facts
 from holdfast.refine.passages import commit_passage, memory_passage
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer
 
-CORRECTABLE = ("turn", "exchange", "digest", "memory", "commit")
-MERGEABLE = ("exchange", "memory", "commit")
+CORRECTABLE = ("turn", "exchange", "digest", "memory", "commit", "fact")
+MERGEABLE = ("exchange", "memory", "commit", "fact")
 LONGEST = 20_000
 
 
@@ -204,6 +214,18 @@ class Curator:
                 sessions |= dict.fromkeys(self._writer.children(bank, state.id))
         for session in sessions:
             derive_session(self._writer, Stale(bank, session, 0))
+        # In the same transaction: a fact must not outlive what it was made of.
+        make_facts(self._writer, bank)
+
+    def decide(self, review: Review, keep: bool) -> Curation:
+        """Settle what was up for review: the record stays in force, or is retired."""
+        if review.state is not ReviewState.OPEN:
+            raise InputError(
+                f"{uri('review', review.id)} was decided on {review.decided[:10]} by {review.by}.",
+                "`holdfast undo` takes the latest decisions back.",
+            )
+        action = Action.APPROVE if keep else Action.REJECT
+        return self._decide(action, Target(review.bank, "review", review.id))
 
     def reapply(self, bank: str) -> None:
         """Work out what the whole log of a bank comes to."""
@@ -216,6 +238,10 @@ class Curator:
 
     def _show(self, state: Curated) -> None:
         """Make what belongs to no session findable, in its words of now, or not at all."""
+        if state.kind == "fact" and state.text and not state.was:
+            for record in self._writer.find(state.bank, "fact", state.id, 1):
+                if isinstance(record, Fact):
+                    self._writer.put_curated(state._replace(was=record.content))
         if state.kind == "commit":
             commit = self._writer.commit(state.bank, state.id)
             if commit is not None:

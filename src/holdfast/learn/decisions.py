@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.knowledge import ReviewState
 
 _FOR_GOOD = (Action.PURGE, Action.SCRUB)
+_RETIRED = ReviewState.RETIRED
 
 
 def standing(log: Iterable[Curation]) -> list[Curation]:
@@ -44,6 +46,9 @@ def settle(known: Curated, target: str, left: Sequence[Curation]) -> Curated:
                 state = state._replace(into=entry.text)
             case Action.CORRECT if entry.text:
                 state = state._replace(text=entry.text, time=entry.time, who=entry.who)
+            case Action.APPROVE | Action.REJECT:
+                verdict = ReviewState.KEPT if entry.action is Action.APPROVE else _RETIRED
+                state = state._replace(text=verdict.value, time=entry.time, who=entry.who)
             case _:
                 pass
     return state if state.text else state._replace(was="")

@@ -28,6 +28,7 @@ from holdfast.refine.derive import derive_session
 from holdfast.refine.erased import line_name, mark
 from holdfast.refine.exchanges import Grouping, exchange_id
 from holdfast.refine.ingest import passage_of
+from holdfast.refine.knowing import make_facts
 from holdfast.sources.claude_code.events import session_id
 from holdfast.sources.draft import FileInfo
 from holdfast.store.curated import Erasure, Scrubbing, Touched
@@ -144,6 +145,7 @@ class Eraser:
                 self._curator.apply(target.bank, [target])
             elif target.kind == "turn":
                 derive_session(self._store, Stale(target.bank, target.session, 0))
+            make_facts(self._store, target.bank)
             self._note_unfinished()
         finish(self._store)
         return told
@@ -162,6 +164,11 @@ class Eraser:
                     for session in self._sessions_of(target)
                     for turn in self._store.all_turns(target.bank, session)
                 ]
+            case "fact" | "claim":
+                raise InputError(
+                    f"A {target.kind} holds only what turns and memories say.",
+                    "Purge those (`holdfast show` names them); `forget` hides a fact.",
+                )
             case "digest":
                 raise InputError(
                     "A digest holds only what its exchanges say.",
@@ -285,6 +292,7 @@ class Eraser:
             derive_session(self._store, Stale(bank, session, 0))
         if decided:
             self._curator.reapply(bank)
+        make_facts(self._store, bank)
 
     def _journals(self) -> list[Path]:
         return sorted(self._places.journals.glob("*.jsonl"))

@@ -63,6 +63,88 @@ class Concept:
     keywords: tuple[str, ...] = ()
 
 
+class ClaimKind(StrEnum):
+    """What a sentence claims: a ruling binds from then on, a decision settles one thing; a
+    hypothesis is a guess at a cause, a finding states one, a disproof takes one back and an
+    agreement bears one out; a solution tells what ended a problem, an attempt that it was not
+    ended; core logic how something works from now on."""
+
+    RULING = "ruling"
+    DECISION = "decision"
+    HYPOTHESIS = "hypothesis"
+    FINDING = "finding"
+    DISPROOF = "disproof"
+    AGREEMENT = "agreement"
+    SOLUTION = "solution"
+    ATTEMPT = "attempt"
+    CORE_LOGIC = "core_logic"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence that somebody stated in a turn, and that may be true or false later. `share`
+    is how much of its turn it is, and `told` how much of its exchange. Where the exchange itself
+    showed what became of it, `changed` is when, and `because` names the turn that did. A solution
+    or an attempt names its `problem`, by what it is known (`signature`), and the `attempts`."""
+
+    bank: str
+    id: str
+    session: str
+    exchange: str
+    turn: str
+    seq: int
+    time: str
+    kind: ClaimKind
+    text: str
+    trust: Trust
+    by_person: bool = False
+    status: Status = Status.OBSERVED
+    changed: str = ""
+    because: str = ""
+    share: float = 1.0
+    told: float = 0.0
+    problem: str = ""
+    signature: str = ""
+    attempts: int = 0
+    files: tuple[str, ...] = ()
+
+
+class Life(NamedTuple):
+    """One change in the life of a record (a fact, a claim, or the turn or exchange that tells
+    it): its status from a time on, and the URI of what made it so."""
+
+    kind: str
+    id: str
+    time: str
+    status: Status
+    because: str = ""
+
+
+class How(StrEnum):
+    """In which way something bears on a fact."""
+
+    STATED = "stated"
+    REMEMBERED = "remembered"
+    FOLLOWED = "followed"
+    USED = "used"
+    BREACHED = "breached"
+    DISPUTED = "disputed"
+
+
+class Bearing(NamedTuple):
+    """A piece of evidence on a fact, for it or against it."""
+
+    fact: str
+    time: str
+    uri: str
+    how: How
+
+    @property
+    def against(self) -> bool:
+        """Whether it speaks against the fact."""
+        return self.how in (How.BREACHED, How.DISPUTED)
+
+
 class FactKind(StrEnum):
     """What a permanent fact is."""
 
@@ -73,7 +155,9 @@ class FactKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """L4: permanent knowledge. A solution names its problem and the attempts it took."""
+    """L4: permanent knowledge. A solution names its problem and the attempts it took. `evidence`
+    speaks for it and `against` against it, the oldest first; what it `supersedes` and what it is
+    `superseded_by` are URIs of facts."""
 
     bank: str
     id: str
@@ -88,6 +172,36 @@ class Fact:
     status: Status = Status.OBSERVED
     validity: Validity = field(default_factory=Validity)
     evidence: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str = ""
+    files: tuple[str, ...] = ()
+
+
+class ReviewState(StrEnum):
+    """Whether a person has decided."""
+
+    OPEN = "open"
+    KEPT = "kept"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Something that a person should decide: whether the record `target` still holds. `advice`
+    is what a model says of it; nothing follows from that by itself."""
+
+    bank: str
+    id: str
+    kind: str
+    target: str
+    reason: str
+    opened: str
+    evidence: tuple[str, ...] = ()
+    state: ReviewState = ReviewState.OPEN
+    decided: str = ""
+    by: str = ""
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,9 @@ class Hit:
     trust: Trust = Trust.ASSISTANT
     # Who said it anew, and on which day; "" for words as they were.
     corrected: str = ""
+    # URIs of the fact that holds in its place, and of those in whose place it holds.
+    superseded_by: str = ""
+    supersedes: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict[str, float])
 
 

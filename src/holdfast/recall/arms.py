@@ -17,23 +17,32 @@ _RECENT = 12
 _OF_A_TIME = ("digest", "exchange", "commit")
 
 
-def direct(bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int) -> Arm:
+def direct(
+    bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int, until: str = ""
+) -> Arm:
     """The words of the question, as they stand."""
-    return _by_words("direct_fts", bank, terms.all, layers, pool)
+    return _by_words("direct_fts", bank, terms.all, layers, pool, until)
 
 
 def expanded(
-    bank: str | None, terms: Terms, more: Sequence[str], layers: Sequence[Layer], pool: int
+    bank: str | None,
+    terms: Terms,
+    more: Sequence[str],
+    layers: Sequence[Layer],
+    pool: int,
+    until: str = "",
 ) -> Arm:
     """The words of the question and others that mean about the same."""
-    return _by_words("expanded_fts", bank, (*terms.all, *more), layers, pool)
+    return _by_words("expanded_fts", bank, (*terms.all, *more), layers, pool, until)
 
 
-def summaries(bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int) -> Arm:
+def summaries(
+    bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int, until: str = ""
+) -> Arm:
     """Only what sums up: digests, exchanges and what is above them, so that the many turns do
     not crowd them out."""
     among = [layer for layer in _SUMMING_UP if not layers or layer in layers]
-    return _by_words("summaries", bank, terms.all if among else (), among, pool // 3)
+    return _by_words("summaries", bank, terms.all if among else (), among, pool // 3, until)
 
 
 def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer], pool: int) -> Arm:
@@ -55,11 +64,11 @@ def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer]
     return Arm("temporal", run)
 
 
-def recent(bank: str | None) -> Arm:
+def recent(bank: str | None, until: str = "") -> Arm:
     """The latest digests, for questions about what one was doing."""
 
     def run(reader: Reader) -> Found:
-        return Found(_latest_best(reader.recent(bank, "digest", _RECENT)))
+        return Found(_latest_best(reader.recent(bank, "digest", _RECENT, until=until)))
 
     return Arm("recent", run)
 
@@ -81,10 +90,15 @@ def _latest_best(passages: Sequence[Passage]) -> list[Find]:
 
 
 def _by_words(
-    name: str, bank: str | None, terms: Sequence[str], layers: Sequence[Layer], pool: int
+    name: str,
+    bank: str | None,
+    terms: Sequence[str],
+    layers: Sequence[Layer],
+    pool: int,
+    until: str = "",
 ) -> Arm:
     def run(reader: Reader) -> Found:
-        matches = reader.search(bank, terms, layers, pool)
+        matches = reader.search(bank, terms, layers, pool, until=until)
         return Found([Find(match.passage, match.score) for match in matches])
 
     return Arm(name, run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -63,6 +63,10 @@ class Pool:
     def meet(self, passage: Passage) -> Candidate:
         """The candidate of a passage, new or known."""
         return self._held.setdefault(key_of(passage), Candidate(passage))
+
+    def keep(self, wanted: Callable[[Passage], bool]) -> None:
+        """Go on with those alone that are wanted."""
+        self._held = {key: c for key, c in self._held.items() if wanted(c.passage)}
 
     def get(self, key: Key) -> Candidate | None:
         """A candidate that is known."""

@@ -30,6 +30,7 @@ from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.question import Query, read
 from holdfast.recall.race import Arm, Finish, Found, race
 from holdfast.recall.relevance import clears, coverage, judge, worth_showing
+from holdfast.recall.standing import stand
 from holdfast.store.protocol import Store
 
 MISSES = 3
@@ -99,9 +100,9 @@ def recall(
         query=text,
         bank=bank or "all",
         abstained=not good,
-        hits=tuple(hits.hit(store, item) for item in shown),
+        hits=tuple(hits.hit(store, item, plan.as_of) for item in shown),
         strategies=ranking.strategies,
-        misses=tuple(hits.hit(store, item) for item in misses),
+        misses=tuple(hits.hit(store, item, plan.as_of) for item in misses),
     )
 
 
@@ -114,7 +115,7 @@ def rank(
     meaning: Meaning | None = None,
 ) -> Ranking:
     """Read the question, race the arms, fuse, look closely, and set in order."""
-    query = read(store, bank, text, now)
+    query = read(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
     meaning = meaning if plan.means.close else None
     finishes = race(store, _arms(bank, query, plan, meaning))
     near = finishes[-1]
@@ -122,16 +123,19 @@ def rank(
         # A model that does not answer now would not a second time; words are left.
         meaning = None
     pool = _gather(finishes, plan)
+    stand(store, pool, plan.as_of, now)
     if meaning is None:
         _score(pool, plan, WORDS_ONLY)
         if plan.means.close:
             _meet_neighbours(store, pool, plan)
+            stand(store, pool, plan.as_of, now)
             _score(pool, plan, WORDS_ONLY)
     else:
         weights = weights_for(_best_coverage(query, finishes[0].found))
         _fill_meaning(store, query, pool, meaning, near)
         _score(pool, plan, weights)
         _meet_neighbours(store, pool, plan)
+        stand(store, pool, plan.as_of, now)
         _fill_meaning(store, query, pool, meaning, near)
         _score(pool, plan, weights)
         _look_closely(query, pool, plan, meaning)
@@ -180,15 +184,16 @@ def _wanted(passage: Passage, plan: Plan) -> bool:
 
 def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:
     layers, pool = plan.layers, plan.means.pool
-    running = [arms.direct(bank, query.terms, layers, pool)]
+    until = f"{plan.as_of}~" if plan.as_of else ""
+    running = [arms.direct(bank, query.terms, layers, pool, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))
     if more:
-        running.append(arms.expanded(bank, query.terms, more, layers, pool))
-    running.append(arms.summaries(bank, query.terms, layers, pool))
+        running.append(arms.expanded(bank, query.terms, more, layers, pool, until))
+    running.append(arms.summaries(bank, query.terms, layers, pool, until))
     if query.when is not None:
         running.append(arms.temporal(bank, query.terms, query.when, layers, pool))
     if query.recent:
-        running.append(arms.recent(bank))
+        running.append(arms.recent(bank, until))
     if meaning is not None and plan.means.close:
         running.append(arms.semantic(bank, meaning, query.text, layers, pool))
     return running

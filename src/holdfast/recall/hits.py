@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from holdfast.model.knowledge import Rule
+from dataclasses import replace
+
+from holdfast.model.knowledge import Fact, Rule
 from holdfast.model.query import LAYER_OF, Hit, Passage, Place
 from holdfast.model.records import Digest, Exchange, Turn
-from holdfast.model.uris import uri
+from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.candidates import Candidate
+from holdfast.recall.standing import chain
 from holdfast.store.protocol import Reader
 
 
-def hit(reader: Reader, candidate: Candidate) -> Hit:
-    """The hit that a candidate is."""
+def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
+    """The hit that a candidate is, or was at a time."""
     passage = candidate.passage
     session = reader.session(passage.bank, passage.session) if passage.session else None
-    return Hit(
+    made = Hit(
         uri=uri(passage.kind, passage.id),
         kind=passage.kind,
         layer=LAYER_OF[passage.kind],
@@ -29,10 +32,18 @@ def hit(reader: Reader, candidate: Candidate) -> Hit:
         corrected=corrected(reader, passage.bank, passage.kind, passage.id),
         why=_why(candidate),
     )
+    by, before = chain(reader, made, as_of)
+    return replace(made, superseded_by=by, supersedes=before) if by or before else made
 
 
 def corrected(reader: Reader, bank: str, kind: str, id: str) -> str:
-    """Who said a record anew, and when; "" if nobody did."""
+    """Who said a record anew, and when; "" if nobody did. A fact is corrected also where what it
+    rests on was."""
+    for record in reader.find(bank, "fact", id, 1) if kind == "fact" else ():
+        named = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
+        told = [corrected(reader, bank, *name) for name in named if name and name.word != "fact"]
+        if found := next(filter(None, told), ""):
+            return found
     known = reader.curated(bank, kind, id)
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 

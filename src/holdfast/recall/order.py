@@ -24,6 +24,7 @@ _SPEAKS = 3
 _TOOL = 0.85
 _OUT_OF_TIME = 0.5
 _SUPERSEDED = 0.5
+_HYPOTHESIS = 0.9
 _IN_RECENT = 1.5
 _AUTHORITY = 0.03
 _CLOSE = 0.85
@@ -70,6 +71,8 @@ def weigh_in(
         factors["speaker"] = _NOT_THE_SPEAKER
     if p.status in (Status.SUPERSEDED, Status.RETRACTED):
         factors["superseded"] = _SUPERSEDED
+    elif p.status is Status.HYPOTHESIS:
+        factors["hypothesis"] = _HYPOTHESIS
     if when is not None and not when.holds(p.time):
         factors["time"] = _OUT_OF_TIME
     if recent and "recent" in candidate.ranks:

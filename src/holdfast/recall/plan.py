@@ -42,7 +42,8 @@ MEANS = {
 
 
 class Plan(NamedTuple):
-    """The options of one recall. `repeats` also wants what only repeats another hit."""
+    """The options of one recall. `repeats` also wants what only repeats another hit; `as_of` is a
+    moment to look back from, "" for now."""
 
     layers: tuple[Layer, ...] = ()
     limit: int = 10
@@ -51,6 +52,7 @@ class Plan(NamedTuple):
     expansion: str = "full"
     tokens: int = 0
     repeats: bool = False
+    as_of: str = ""
 
     @property
     def means(self) -> Means:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.language import cut
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Claim, Fact, Memory
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
@@ -22,11 +22,11 @@ from holdfast.store.protocol import Reader, Record
 
 # The kinds that tell of work; turns tell of every step of it.
 KINDS = ("digest", "exchange", "commit", "memory")
-ALL_KINDS = (*KINDS, "turn")
+ALL_KINDS = (*KINDS, "turn", "fact")
 MOST_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = Moment("~")
-_Timed = Turn | Exchange | Digest | Commit | Memory
+_Timed = Turn | Exchange | Digest | Commit | Memory | Fact | Claim
 _Place = tuple[str, str, int, str, str]
 
 
@@ -141,7 +141,9 @@ def _time_of(record: Record) -> str:
     """The time a record is ordered by: when it began."""
     if isinstance(record, Memory):
         return record.when
-    time = record.time if isinstance(record, Turn | Commit) else record.started
+    if isinstance(record, Fact):
+        return record.validity.learned
+    time = record.time if isinstance(record, Turn | Commit | Claim) else record.started
     if not time:
         raise InputError(
             f"{uri(word_of(record), record.id)} has no time, so nothing lies before or after it.",
@@ -153,7 +155,7 @@ def _time_of(record: Record) -> str:
 def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
     title, note = _words(record)
     host = ""
-    if not isinstance(record, Commit | Memory):
+    if not isinstance(record, Commit | Memory | Fact):
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
@@ -178,6 +180,10 @@ def _words(record: _Timed) -> tuple[str, str]:
         return record.subject, record.author
     if isinstance(record, Memory):
         return record.what, record.who
+    if isinstance(record, Fact):
+        return record.content, f"{record.kind.value}, {record.status.value}"
+    if isinstance(record, Claim):
+        return record.text, record.kind.value
     if record.tool is not None:
         return f"{record.tool.name} {record.tool.target or record.tool.action}", record.role.value
     return record.text, record.speaker or record.role.value

@@ -20,6 +20,11 @@ class Span(NamedTuple):
     first: str
     end: str
 
+    @property
+    def last(self) -> str:
+        """The last moment in it."""
+        return _spell(datetime.fromisoformat(self.end) - timedelta(milliseconds=1))
+
 
 def looks_like_time(text: str) -> bool:
     """Whether a text is meant as a date, right or wrong; no id of a record looks like one."""

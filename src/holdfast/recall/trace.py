@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
+from holdfast.model.knowledge import Bearing, Claim, Fact, Life
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import Uri, parse_uri, uri
+from holdfast.store.facts import fact_at
 from holdfast.store.protocol import Reader, Record
 
 _RAW_LIMIT = 8 * 1024 * 1024
@@ -36,7 +38,8 @@ class RawLine(NamedTuple):
 
 class Trace(NamedTuple):
     """A record, what it stands in (`above`), what it is made of (`below`), the raw line of its
-    first turn, what people decided about it, and the words that its last correction replaced."""
+    first turn, what people decided about it, and the words that its last correction replaced; the
+    changes of its status, and what bears on a fact."""
 
     word: str
     record: Record
@@ -45,6 +48,8 @@ class Trace(NamedTuple):
     raw: RawLine | None = None
     history: tuple[Curation, ...] = ()
     superseded: str = ""
+    lives: tuple[Life, ...] = ()
+    bearings: tuple[Bearing, ...] = ()
 
 
 def word_of(record: Record) -> str:
@@ -52,13 +57,27 @@ def word_of(record: Record) -> str:
     return type(record).__name__.lower()
 
 
-def trace(reader: Reader, bank: str | None, text: str) -> Trace:
-    """Find the record that a URI, or the start of an id, names, and walk down from it."""
+def trace(reader: Reader, bank: str | None, text: str, as_of: str = "") -> Trace:
+    """Find the record that a URI, or the start of an id, names, and walk down from it; as it
+    stood at a time, if one is given."""
     found = _walk(reader, find_record(reader, bank, text))
     record = found.record
     known = reader.curated(record.bank, found.word, record.id)
     told = history(reader.curations(record.bank), uri(found.word, record.id))
-    return found._replace(history=tuple(told), superseded=known.was if known else "")
+    lives = reader.lives(record.bank, [(found.word, record.id)])
+    found = found._replace(history=tuple(told), superseded=known.was if known else "")
+    if isinstance(record, Fact):
+        bearings = reader.bearings(record.bank, record.id)
+        if as_of and record.validity.learned > as_of:
+            raise NotFoundError(
+                f"{uri('fact', record.id)} was not known then.",
+                f"It was learned on {record.validity.learned[:10]}.",
+            )
+        if as_of:
+            record = fact_at(record, lives, bearings, as_of)
+            bearings = [b for b in bearings if b.time <= as_of]
+        found = found._replace(record=record, bearings=tuple(bearings))
+    return found._replace(lives=tuple(life for life in lives if not as_of or life.time <= as_of))
 
 
 def history(log: Iterable[Curation], target: str) -> list[Curation]:
@@ -129,6 +148,9 @@ def _walk(reader: Reader, record: Record) -> Trace:
         above = (uri("session", session),) if isinstance(record, Digest) else ()
         turns = reader.turns(record.bank, session, 1, 1)
         return Trace(word, record, above, tuple(exchanges), _first_raw(reader, turns))
+    if isinstance(record, Claim):
+        names = [uri("turn", record.turn)] * bool(record.turn) + [uri("exchange", record.exchange)]
+        return Trace(word, record, tuple(names))
     return Trace(word, record)
 
 

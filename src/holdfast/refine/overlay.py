@@ -13,8 +13,9 @@ from dataclasses import replace
 from holdfast.language import cut
 from holdfast.model.curation import Curated
 from holdfast.model.query import Passage
-from holdfast.model.records import Digest, Exchange, Turn
-from holdfast.model.trust import Status
+from holdfast.model.records import Digest, Exchange, Role, Turn
+from holdfast.model.trust import Status, Trust
+from holdfast.refine.claims import Speaker, make_claims
 from holdfast.refine.digests import digest_id
 from holdfast.refine.exchanges import TITLE_LIMIT, exchange_id, make_exchange
 from holdfast.refine.passages import digest_passage, exchange_passage
@@ -34,7 +35,9 @@ class Overlay:
         self._by_model = ByModel(reader, bank)
         self._curated = {(c.kind, c.id): c for c in reader.curated_in(bank, session)}
         # Every turn has a session; one that cannot be had is forgotten, itself or its parent.
-        self._all_gone = reader.session(bank, session) is None
+        known = reader.session(bank, session)
+        self._all_gone = known is None
+        self._speaker = Speaker(of_agents=known is not None and bool(known.parent))
         self._hidden: set[str] = set()
 
     def hides(self, turn: Turn, exchange: str) -> bool:
@@ -78,16 +81,24 @@ class Overlay:
         """The exchange of a group of turns, if it is to be shown, and what is stored of it."""
         id = exchange_id(group[0])
         shown = [turn for turn in group if turn.id not in self._hidden]
-        if not shown or self._gone("exchange", id):
+        if not shown or self._forgets(id):
             return None, []
-        made = self._by_model.exchange(make_exchange(shown), shown)
-        made = replace(made, id=id, first_seq=group[0].seq, last_seq=group[-1].seq)
+        by_rules = replace(
+            make_exchange(shown), id=id, first_seq=group[0].seq, last_seq=group[-1].seq
+        )
+        if self._gone("exchange", id):
+            return None, [*make_claims(by_rules, shown, self._speaker)]
+        made = self._by_model.exchange(by_rules, shown)
         known = self._correction("exchange", id)
         if known is None:
-            return made, [made, exchange_passage(made)]
+            claims = make_claims(by_rules, shown, self._speaker)
+            return made, [made, exchange_passage(made), *claims]
         was = Superseded("exchange", id, exchange_passage(made).body)
         made = correct_exchange(made, known.text)
-        return made, [made, exchange_passage(made), was]
+        anew = make_claims(made, [_said_by_person(shown[0], known)], Speaker())
+        # Nobody said so in any turn: it stands in the exchange as a whole.
+        claims = [replace(claim, turn="", share=0.0) for claim in anew]
+        return made, [made, exchange_passage(made), was, *claims]
 
     def digest(
         self, made: Digest | None, session: str, exchanges: Sequence[Exchange], closing: str
@@ -104,6 +115,14 @@ class Overlay:
         yield made
         passage = digest_passage(made)
         yield passage if known is None else passage._replace(status=Status.VERIFIED)
+
+
+def _said_by_person(turn: Turn, known: Curated) -> Turn:
+    """What a person says that an exchange came to, as if it had been said there."""
+    return replace(
+        turn, role=Role.USER, trust=Trust.USER, text=known.text, speaker="", tool=None,
+        time=known.time or turn.time,
+    )  # fmt: skip
 
 
 def correct_exchange(exchange: Exchange, text: str) -> Exchange:

@@ -7,14 +7,14 @@ from datetime import datetime
 
 from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Memory, Rule
+from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 
 # The kinds that get vectors: what is short and says most comes first.
-EAGER = ("memory", "rule", "digest", "exchange", "commit")
+EAGER = ("fact", "memory", "rule", "digest", "exchange", "commit")
 LATER = ("turn",)
 
 CONTEXT_LIMIT = 300
@@ -144,6 +144,19 @@ def rule_passage(rule: Rule) -> Passage:
     return Passage(
         r.bank, "rule", r.id, "", "", body, context, r.trust, status, hash=content_id(body)
     )
+
+
+def fact_passage(fact: Fact) -> Passage:
+    """A fact's own words; a solution also by its problem."""
+    f = fact
+    body = f"{f.problem}\n\n{f.content}" if f.problem and f.problem not in f.content else f.content
+    kind = f.kind.value.replace("_", " ")
+    time = f.validity.learned
+    context = f"{date_words(time)} {kind} {' '.join(f.files)} {parts_of_names(body)}"
+    return Passage(
+        f.bank, "fact", f.id, "", time, body, context.strip(), f.trust, f.status,
+        hash=content_id(body),
+    )  # fmt: skip
 
 
 def date_words(time: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import FactKind, Memory
 from holdfast.model.team import Commit
 from holdfast.refine.commit_style import commit_patterns
 from holdfast.refine.patterns import make_patterns
 from holdfast.refine.statements import of_commit, of_memory, of_session
 from holdfast.store.curated import worded_commit, worded_memory
+from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Writer
 
 STAGE = "patterns"
@@ -27,9 +28,18 @@ def update_patterns(writer: Writer, tick: Callable[[], None] = lambda: None) -> 
                     tick()
                 writer.reach(bank, STAGE, VERSION, changes[-1].number)
                 commits = list(_commits(writer, bank))
-                made = make_patterns(bank, writer.statements(bank))
+                over = _superseded(writer, bank)
+                stated = [s for s in writer.statements(bank) if s.uri not in over]
+                made = make_patterns(bank, stated)
                 writer.put_patterns(bank, [*made, *commit_patterns(bank, commits)])
     return banks
+
+
+def _superseded(writer: Writer, bank: str) -> set[str]:
+    """The records whose rules hold no longer: what replaced them is stated elsewhere."""
+    facts = [fact for fact in writer.facts(bank) if fact.kind is FactKind.RULE]
+    ended = {link for fact in facts if fact.status in ENDED for link in fact.evidence}
+    return ended - {link for fact in facts if fact.status not in ENDED for link in fact.evidence}
 
 
 def _read(writer: Writer, bank: str, session: str) -> None:
@@ -42,10 +52,9 @@ def _read(writer: Writer, bank: str, session: str) -> None:
     if known is None:
         writer.put_statements(bank, session, ())
         return
-    turns = writer.turns_from(bank, session)
-    writer.put_statements(
-        bank, session, list(of_session(known, turns, writer.exchanges(bank, session)))
-    )
+    turns, exchanges = writer.turns_from(bank, session), writer.exchanges(bank, session)
+    claims = writer.claims(bank, session)
+    writer.put_statements(bank, session, list(of_session(known, turns, exchanges, claims)))
 
 
 def _commits(writer: Writer, bank: str) -> Iterator[Commit]:

@@ -10,24 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Claim, ClaimKind, Memory
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.conventions import find_conventions
+from holdfast.refine.conventions import Convention, find_conventions
 from holdfast.store.statements import Statement
 
 USER = "user"
 _FILES = 40
 # Longer messages that are word for word the same were pasted, and count once.
 _PASTED = 200
+_LONGEST = 300
+_BINDING = (ClaimKind.RULING, ClaimKind.DECISION)
 
 
 def of_session(
-    session: Session, turns: Iterable[Turn], exchanges: Sequence[Exchange]
+    session: Session,
+    turns: Iterable[Turn],
+    exchanges: Sequence[Exchange],
+    claims: Sequence[Claim] = (),
 ) -> Iterator[Statement]:
-    """What people stated in a session."""
+    """What people stated in a session: how things are done, and what they laid down in any
+    language (`claims`)."""
     if session.parent:
         return
     for turn in turns:
@@ -36,6 +42,7 @@ def of_session(
         if turn.trust in (Trust.ASSISTANT, Trust.TOOL):
             continue
         found = find_conventions(turn.text)
+        found += _laid_down(found, [c for c in claims if c.turn == turn.id])
         files = _files(turn, exchanges) if found else ()
         pasted = content_id(turn.text) if len(turn.text) > _PASTED else ""
         for place, convention in enumerate(found):
@@ -54,6 +61,17 @@ def of_session(
                 convention.about,
                 files,
             )
+
+
+def _laid_down(known: Sequence[Convention], claims: Iterable[Claim]) -> list[Convention]:
+    """What a person ruled or decided, as far as it is not among the conventions."""
+    said = [c.text for c in known if not c.about]
+    return [
+        Convention(claim.text, claim.kind is ClaimKind.DECISION, True)
+        for claim in claims
+        if claim.by_person and claim.kind in _BINDING and len(claim.text) <= _LONGEST
+        if not any(claim.text in one or one in claim.text for one in said)
+    ]
 
 
 def _files(turn: Turn, exchanges: Sequence[Exchange]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
+from holdfast.research.fates import Fates
 from holdfast.store.protocol import Reader
 
 MOST_CITATIONS = 4
@@ -50,28 +51,34 @@ def ask(
     found: Recalled,
     now: Callable[[], str],
     layers: Sequence[Layer] = (),
+    as_of: str = "",
 ) -> Answer:
-    """Answer a question from what was found in a bank, or in all of them if it is None."""
+    """Answer a question from what was found in a bank, or in all of them if it is None; with a
+    moment to look back from, as it would have been answered then."""
     searched = tuple(layers) or _searchable(reader, bank)
     session = f"mem-{os.urandom(6).hex()}"
     if found.abstained:
         return _abstain(question, found, searched, session)
     weight = weigh(reader, bank, read_terms(question).words).by_stem
     told = _of_a_time(found.hits)
-    chosen = told or _choose(reader, found.hits, weight)
+    fates = Fates(reader, found.hits, as_of)
+    chosen = told or _choose(reader, found.hits, weight, fates)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
     )
     layers_used = {citation.layer for citation in citations}
     return Answer(
         question=question,
-        answer="\n".join(_line(item, number) for number, item in enumerate(chosen, start=1)),
+        answer="\n".join(_line(item, number, fates) for number, item in enumerate(chosen, start=1)),
         confidence=Confidence.MEDIUM if told else _confidence(reader, found.hits),
         abstained=False,
         source=layers_used.pop().value if len(layers_used) == 1 else "combined",
         citations=citations,
         layers_searched=searched,
-        caveats=_caveats(chosen, now()),
+        caveats=(
+            *fates.caveats([(e.hit, e.sentence) for e in chosen]),
+            *_caveats(chosen, as_of or now()),
+        ),
         session_id=session,
     )
 
@@ -82,7 +89,7 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     held = (
         (Layer.RULES, any(reader.rules(id) for id in banks)),
         (Layer.SUMMARIES, counts.digests),
-        (Layer.OBSERVATIONS, counts.exchanges + counts.memories),
+        (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts),
         (Layer.TRANSCRIPTS, counts.turns),
         (Layer.TEAM, counts.commits),
     )
@@ -132,12 +139,14 @@ def _gist(digest: str) -> str:
     return " ".join(part if part[-1] in ".!?…" else f"{part}." for part in shown if part)
 
 
-def _choose(reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:
+def _choose(
+    reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float], fates: Fates
+) -> list[_Evidence]:
     """The best sentences of the best records, without saying the same thing twice."""
     # A tool call is evidence that something was done, seldom an answer.
     said = [hit for hit in hits if "\n→ " not in hit.text] or hits
     asked = {hit.uri for hit in said if _is_request(reader, hit)}
-    found = [_best_sentence(hit, weight, hit.uri in asked) for hit in said]
+    found = [_best_sentence(hit, weight, hit.uri in asked, fates) for hit in said]
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[_Evidence] = []
     homes: set[str] = set()
@@ -170,7 +179,7 @@ def _is_request(reader: Reader, hit: Hit) -> bool:
     return bool(found) and isinstance(found[0], Turn) and found[0].role is Role.USER
 
 
-def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool) -> _Evidence:
+def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool, fates: Fates) -> _Evidence:
     """The sentence of a record that covers most of the question, with its neighbour if short."""
     told = [_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
     whole = [s for s in told if len(s) >= 8 and not s.endswith("…")]
@@ -185,8 +194,7 @@ def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool) -> _Evide
     score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
     if hit.kind == "digest":
         score *= 0.9  # it repeats what an exchange says nearer to the source
-    if hit.status is Status.SUPERSEDED:
-        score *= 0.4  # what holds now is said elsewhere
+    score *= fates.worth(hit, said[best])  # what holds now is said elsewhere
     return _Evidence(hit, cut(sentence, SENTENCE_LIMIT), covered, score)
 
 
@@ -216,11 +224,11 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
     return sorted(decisions, key=lambda item: item.hit.time, reverse=True) + rest
 
 
-def _line(item: _Evidence, number: int) -> str:
+def _line(item: _Evidence, number: int, fates: Fates) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
-    mark += " (superseded)" if item.hit.status is Status.SUPERSEDED else ""
     if item.hit.kind == "rule":
         mark += f" ({item.hit.source.path.rpartition('/')[2]})"
+    mark += fates.mark(item.hit, item.sentence)
     if not item.hit.time:
         return f"{item.sentence}{mark} [{number}]"
     moment = datetime.fromisoformat(item.hit.time)
@@ -303,6 +311,8 @@ def _browse_url(reader: Reader, hit: Hit) -> str:
         return f"/sessions/{hit.session}"
     if word == "rule":
         return f"/memory?tab=rules&file={_domain(reader, hit.bank, id)}"
+    if word == "fact":
+        return f"/memory?tab=facts&id={id}"
     if word == "memory":
         return f"/memory?tab=remembered&id={id}"
     found = reader.find(hit.bank, word, id, limit=1)

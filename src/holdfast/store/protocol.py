@@ -5,7 +5,8 @@ Every write happens inside `transaction()`: it is there whole or not at all, and
 process may hold the store for a while, but never for good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
-summary) are written once and survive. Derived rows (exchange, digest, passage) can be made again.
+summary) are written once and survive. Derived rows (exchange, digest, passage, claim, fact) can
+be made again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
-from holdfast.model.knowledge import Memory, Pattern, Rule
+from holdfast.model.knowledge import Claim, Fact, Memory, Pattern, Rule
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
@@ -28,11 +29,12 @@ from holdfast.store.curated import (
     Hidden,
     Superseded,
 )
+from holdfast.store.facts import FactQuestions, FactWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 from holdfast.store.rules import RuleQuestions, RuleWays
 
-Record = Turn | Exchange | Digest | Session | Commit | Memory | Rule | Pattern
+Record = Turn | Exchange | Digest | Session | Commit | Memory | Fact | Claim | Rule | Pattern
 
 
 class Match(NamedTuple):
@@ -53,6 +55,7 @@ class Counts(NamedTuple):
     raw_bytes: int = 0
     l1_bytes: int = 0
     memories: int = 0
+    facts: int = 0
 
 
 class Stale(NamedTuple):
@@ -63,7 +66,7 @@ class Stale(NamedTuple):
     first: int
 
 
-Derived = Exchange | Digest | Passage | Hidden | Superseded
+Derived = Exchange | Digest | Passage | Claim | Hidden | Superseded
 
 
 class StoredVector(NamedTuple):
@@ -84,7 +87,7 @@ class VectorSpan(NamedTuple):
     highest: int
 
 
-class Reader(CuratedQuestions, RuleQuestions, Protocol):
+class Reader(CuratedQuestions, FactQuestions, RuleQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -283,7 +286,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, RuleWays, Protocol):
+class Writer(Reader, Summaries, Progress, CuratedWays, FactWays, RuleWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

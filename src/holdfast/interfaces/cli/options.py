@@ -8,6 +8,7 @@ from pathlib import Path
 from holdfast.errors import InputError
 from holdfast.model.query import Layer
 from holdfast.recall.plan import Budget
+from holdfast.recall.times import read_span
 
 
 def add_bank(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -46,6 +47,22 @@ def add_layer(parser: argparse.ArgumentParser) -> None:
         choices=names,
         help="look only here; may be given several times (default: everywhere)",
     )
+
+
+def add_as_of(parser: argparse.ArgumentParser) -> None:
+    """`--as-of DATE`."""
+    parser.add_argument(
+        "--as-of",
+        metavar="DATE",
+        default="",
+        help="answer with what was known and held then: a day, or a moment in UTC",
+    )
+
+
+def as_of(arguments: argparse.Namespace) -> str:
+    """The last moment that counts, "" for now."""
+    given: str = arguments.as_of
+    return read_span(given).last if given else ""
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange
 from holdfast.store.curated import Hidden, Superseded
 from holdfast.store.protocol import Derived
 from holdfast.store.sqlite import labels, rows
+from holdfast.store.sqlite.facts import FactWriting
 from holdfast.store.sqlite.rules import RuleWays
 
 _PASSAGES_HELD = 1_000_000
+# What stages above the session make, and how far they have come.
+_OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "reached")
 
 
-class DerivedWays(RuleWays):
+class DerivedWays(RuleWays, FactWriting):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -38,13 +42,15 @@ class DerivedWays(RuleWays):
         self.note_change(bank, session)
 
     def _put_one(
-        self, bank: str, session: str, item: Exchange | Digest | Hidden | Superseded
+        self, bank: str, session: str, item: Exchange | Digest | Claim | Hidden | Superseded
     ) -> None:
         if isinstance(item, Exchange):
             self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
             labels.put(self._run, item)
         elif isinstance(item, Digest):
             self._put("digest", rows.DIGEST, rows.digest_row(item))
+        elif isinstance(item, Claim):
+            self.put_claim(item)
         elif isinstance(item, Hidden):
             self._run("INSERT INTO hidden VALUES (?, 'turn', ?, ?)", bank, item.id, session)
         else:
@@ -84,8 +90,9 @@ class DerivedWays(RuleWays):
             )
             self._run(f"DELETE FROM exchange WHERE {own} AND first_seq >= ?", *later)
             self._run(f"DELETE FROM digest WHERE {own}", bank, session)
+            self._run(f"DELETE FROM claim WHERE {own} AND seq >= ?", *later)
             return
-        for table in ("exchange", "digest", "passage"):
+        for table in ("exchange", "digest", "passage", "claim"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
         self._run(
             "DELETE FROM hidden WHERE bank = ? AND session = ? AND kind = 'turn'", bank, session
@@ -94,10 +101,9 @@ class DerivedWays(RuleWays):
     def drop_derived(self) -> None:
         # First make the index whole: words that it has lost could not be taken out of it.
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
-        for table in ("exchange", "digest"):
+        for table in ("exchange", "digest", *_OF_STAGES):
             self._run(f"DELETE FROM {table}")
         self._drop_rules()
-        self._run("DELETE FROM reached")
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

@@ -41,6 +41,7 @@ _WORDS = {
     "summary": ("content", "problem"),
     "call": ("problem",),
     "pause": ("problem",),
+    "advice": ("text",),
 }
 # How a row of each is known: bank, id and session.
 _NAMED = {
@@ -67,10 +68,14 @@ _NAMED = {
     ),
     "call": ("bank", "id", "session"),
     "pause": ("''", "service", "''"),
+    "advice": ("bank", "review", "''"),
 }
 _LISTS = ("files",)
 # What was made by machine, and read from files that are still there.
 _DROPPED = ("summary", "rule", "statement", "pattern", "proposal")
+_OF_A_SESSION = (
+    "exchange", "digest", "passage", "claim", "stale", "curated", "hidden", "turn",
+)  # fmt: skip
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
 _AT_ONCE = 400
@@ -84,7 +89,7 @@ class ErasingWays(DerivedWays):
         self._erase_summaries(what)
         self._erase_patterns(what)
         for session in what.sessions:
-            for table in ("exchange", "digest", "passage", "stale", "curated", "hidden", "turn"):
+            for table in _OF_A_SESSION:
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
             self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)

@@ -16,6 +16,7 @@ from holdfast.store.sqlite import labels, moments, rows, rule_rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
+from holdfast.store.sqlite.facts import CLAIM, FACT, FactAnswers, claim_of, fact_of
 from holdfast.store.sqlite.rules import RuleQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
 
@@ -30,10 +31,12 @@ _FINDABLE = {
     "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
     "rule": ("rule", rule_rows.RULE, rule_rows.rule_of),
     "pattern": ("pattern", rule_rows.PATTERN, rule_rows.pattern_of),
+    "fact": ("fact", FACT, fact_of),
+    "claim": ("claim", CLAIM, claim_of),
 }
 
 
-class SqliteReader(VectorQuestions, RuleQuestions, CuratingQuestions):
+class SqliteReader(VectorQuestions, RuleQuestions, CuratingQuestions, FactAnswers):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:
@@ -118,7 +121,15 @@ class SqliteReader(VectorQuestions, RuleQuestions, CuratingQuestions):
 
     def counts(self, bank: str | None = None) -> Counts:
         where, values = in_bank(bank)
-        tables = ("seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory")
+        tables = (
+            "seen_session",
+            "seen_turn",
+            "exchange",
+            "digest",
+            "seen_commit",
+            "seen_memory",
+            "fact",
+        )
         numbers = [
             row[0]
             for table in tables
@@ -129,8 +140,8 @@ class SqliteReader(VectorQuestions, RuleQuestions, CuratingQuestions):
             f"WHERE {where}",
             *values,
         )
-        *told, memories = numbers
-        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories)
+        *told, memories, facts = numbers
+        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories, facts=facts)
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
         where, values = in_bank(bank)

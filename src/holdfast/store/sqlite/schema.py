@@ -14,7 +14,8 @@ from __future__ import annotations
 from pathlib import Path
 
 _NAMES = (
-    "001_foundation", "002_notes", "003_curation", "004_calls", "005_progress", "011_rules",
+    "001_foundation", "002_notes", "003_curation", "004_calls", "005_progress", "006_facts",
+    "011_rules",
 )  # fmt: skip
 VERSION = len(_NAMES)
 

@@ -209,7 +209,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
             )
         self._move_summaries(session, old, bank)
         self._rebank_decisions(session, old, bank)
-        for table in ("exchange", "digest", "passage", "stale", "curated", "hidden"):
+        for table in ("exchange", "digest", "passage", "claim", "stale", "curated", "hidden"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
         if left:

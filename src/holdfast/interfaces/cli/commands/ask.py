@@ -20,13 +20,15 @@ Holdfast abstains."""
 EXAMPLES = """\
   holdfast ask "Why did we drop the Redis cache?"
   holdfast ask what broke the nightly import --json
-  holdfast ask "who decided on SQLite" --bank all"""
+  holdfast ask "who decided on SQLite" --bank all
+  holdfast ask "which package manager do we use" --as-of 2026-03-01"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("question", nargs="+", metavar="QUESTION", help="in plain words")
     options.add_layer(parser)
+    options.add_as_of(parser)
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -37,7 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     with open_reading() as memory:
         answer = memory.ask(
-            question, arguments.bank, [Layer(n) for n in arguments.layer], quickly=True
+            question,
+            arguments.bank,
+            [Layer(n) for n in arguments.layer],
+            quickly=True,
+            as_of=options.as_of(arguments),
         )
     if arguments.json:
         whole = plain(answer)

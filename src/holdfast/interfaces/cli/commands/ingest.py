@@ -18,7 +18,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from holdfast.app.knowing import know
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
@@ -89,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         if inputs:
             account = _read(memory, inputs, arguments.workers, arguments.json)
         commits = [memory.ingest_git(path, arguments.bank) for path in repositories]
-        know(memory)
+        memory.follow()
         left = _embed(memory, arguments.embed, arguments.json)
     if arguments.json:
         screen.json(

@@ -23,12 +23,14 @@ floor, recall says so instead of showing the least bad."""
 EXAMPLES = """\
   holdfast recall retry backoff
   holdfast recall "why did the cache go stale" --limit 5
-  holdfast recall src/ui/rest.js --layer transcripts --json"""
+  holdfast recall src/ui/rest.js --layer transcripts --json
+  holdfast recall package manager --as-of 2026-03-01"""
 
 
 # What a score is multiplied by, and so 1 where it is not there; the rest is added.
-_FACTORS = ("speaker", "tool", "time", "superseded")
+_FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay")
 _MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends")
+_TOLD = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
 _FALLBACKS = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
     "raw_grep": "Nothing that is kept speaks of this, but lines of the raw transcripts do.",
@@ -56,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how the arms' rankings become one: by scores (default) or by places (rrf)",
     )
     options.add_layer(parser)
+    options.add_as_of(parser)
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -71,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             Budget(arguments.budget or Budget.MID),
             Fusion(arguments.fusion),
             arguments.expansion,
+            as_of=options.as_of(arguments),
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)
@@ -94,8 +98,9 @@ def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
         bank = hit.pop("bank")
         if bank in names:
             hit["bank"] = names[bank]
-        if not hit["corrected"]:
-            del hit["corrected"]
+        for name in ("corrected", "superseded_by", "supersedes"):
+            if not hit[name]:
+                del hit[name]
     return whole
 
 
@@ -155,10 +160,14 @@ def _why(hit: Hit) -> str:
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
     head += f" · {bank}" if bank else ""
-    head += f" · {hit.status.value}" if hit.status is Status.SUPERSEDED else ""
+    head += f" · {hit.status.value}" if hit.status in _TOLD else ""
     head += f" · corrected {hit.corrected}" if hit.corrected else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
+    if hit.superseded_by:
+        screen.line(f"      superseded by {hit.superseded_by}")
+    for name in hit.supersedes:
+        screen.line(f"      supersedes {name}")
     if explain:
         screen.wrap(f"why: {_why(hit)}", "      ")
     if hit.source.path:

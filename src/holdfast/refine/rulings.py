@@ -13,6 +13,8 @@ from holdfast.language import is_chatter, plain, sentences, squeeze
 
 # What a sentence must reach to count as a ruling.
 ENOUGH = 1.0
+# What one of a person must reach to be a decision of the project, and not an aside.
+STATED = 1.4
 _LONGEST = 420
 _SHORT = 500
 _READ = 4000

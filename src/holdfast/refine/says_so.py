@@ -1,0 +1,219 @@
+"""Whether a person says so: "remember", "always", "from now on", "never", "we decided".
+
+In eleven languages. Such words stand in ordinary talk as well ("I always forget", "it never
+worked"), so a weak one counts only where it opens an order. A question never does, nor what is
+quoted, nor code.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from holdfast.language import plain, sentences, squeeze
+
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|„[^“”\n]{1,300}[“”]|「[^」\n]{1,300}」|"
+    r"『[^』\n]{1,300}』|(?<![\w])'[^'\n]{2,300}'(?![\w])"
+)
+_CODE = re.compile(r"`[^`\n]*`")
+_QUOTING_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_BLOCK = re.compile(r"\n\s*\n")
+# A longer message is pasted, but for its first and last paragraph, if these are short.
+TYPED = 1500
+_PARAGRAPH = 500
+
+_POLITE = (
+    r"(?:(?:ok(?:ay)?|yes|no|right|good|great|perfect|thanks|well|also|and|but|so|btw|by the way|"
+    r"important|note|nb|ja|nein|gut|also|oui|bon|sí|si|bueno|bene|sim|não|goed|да|нет|и|"
+    r"please|bitte|s['’]il te plaît|por favor|per favore|alsjeblieft|пожалуйста)[,.:!;–—-]*\s+)*"
+)
+
+# What states in so many words that something holds from now on.
+_STRONG = {
+    "en": r"\bfrom (?:now|here|today|this point) on(?:wards?)?\b|\bgoing forward\b|"
+    r"\bin (?:the )?future,? (?:always|never|please|use|do|don['’]t)\b|"
+    r"\bas of (?:today|now),? (?:we|use|all|every|the)\b|"
+    r"\bmake it a (?:rule|habit)\b|\b(?:new|the|our|house|project|team) (?:rule|convention|policy)"
+    r"(?: here| now)?(?: is\b|:)|^(?:rule|convention|policy)\s*:|"
+    r"\bwe(?:['’]ve| have|['’]d| had)? (?:just )?(?:decided|agreed|settled on|ruled)\b|"
+    r"\bit (?:was|has been|is) (?:decided|agreed|settled)\b|\bthe decision is\b|^decision\s*:|"
+    r"\b(?:we(?:['’]ve| have)?|i(?:['’]ve| have)?) changed (?:our|my) minds?\b|"
+    r"^(?:scrap|forget|drop|ignore|revoke) (?:that|the|this|our|my) (?:\S+ )?(?:rule|convention|"
+    r"policy|"
+    r"decision)\b|\bwe (?:no longer|don['’]t .{2,40} any ?more)\b|"
+    r"\bsupersed(?:es?|ing) (?:the|our|my|what|that|last|any)\b|"
+    r"\b(?:this replaces|replacing) (?:what we\b|(?:\S+ ){1,4}(?:rule|policy|convention|"
+    r"decision)\b)",
+    "de": r"\bab (?:jetzt|sofort|heute)\b|\bvon (?:nun|jetzt) an\b|\bkünftig\b|\bin zukunft\b|"
+    r"\b(?:wir haben|haben wir|wurde|ist) (?:uns |das |es )?.{0,60}"
+    r"\b(?:entschieden|beschlossen|geeinigt|vereinbart|festgelegt)\b|\bdie regel (?:ist|lautet)\b|"
+    r"^regel\s*:",
+    "fr": r"\bdésormais\b|\bdorénavant\b|\bà partir (?:de maintenant|d['’]aujourd['’]hui)\b|"
+    r"\b(?:nous avons|on a|c['’]est|il a été) (?:décidé|convenu|acté)\b|\bla règle est\b|"
+    r"^règle\s*:",
+    "es": r"\ba partir de (?:ahora|hoy)\b|\bde ahora en adelante\b|"
+    r"\b(?:hemos (?:decidido|acordado)|decidimos|acordamos|se decidió|quedamos en)\b|"
+    r"\bla regla es\b|^regla\s*:",
+    "it": r"\bd['’]ora in (?:poi|avanti)\b|\bda (?:ora|adesso|oggi) in (?:poi|avanti)\b|"
+    r"\babbiamo (?:deciso|concordato|stabilito)\b|\bè stato deciso\b|\bla regola è\b|^regola\s*:",
+    "pt": r"\ba partir de (?:agora|hoje)\b|\bde agora em diante\b|\bdaqui (?:para|pra) (?:a "
+    r")?frente\b|"
+    r"\b(?:decidimos|combinamos|ficou decidido|foi decidido)\b|\ba regra é\b|^regra\s*:",
+    "nl": r"\bvanaf (?:nu|vandaag)\b|\bvoortaan\b|"
+    r"\b(?:we hebben|wij hebben|is|er is) .{0,60}\b(?:besloten|afgesproken)\b|\bde regel is\b",
+    "ja": r"今後は|これからは|以後は|今日から(?:は)?|(?:こと|方針)に(?:し(?:ました|た)|決め|"
+    r"決まり|決定)|"
+    r"(?:と|を|に)決(?:めました|めた|まりました|定しました|定した)|(?:ルール|方針|規約)(?:は|"
+    r"として)",
+    "zh": r"从(?:现在|今天|今)(?:起|开始|以后)|從(?:現在|今天)(?:起|開始)|今后|今後|以后(?:都|要|"
+    r"请|不要|一律)|"
+    r"我们(?:已经)?(?:决定|约定|商定|同意)|我們(?:已經)?(?:決定|約定)|规则是|規則是|一律",
+    "ko": r"앞으로(?:는|도)?\s|이제부터|지금부터|오늘부터|하기로 (?:결정|합의|정)|기로 했|규칙은",
+    "ru": r"\bотныне\b|\bвпредь\b|\bс (?:этого момента|сегодняшнего дня|сегодня)\b|"
+    r"\bтеперь всегда\b|\bмы (?:решили|договорились|постановили)\b|\b(?:было )?решено\b|"
+    r"\bправило\s*[:—-]",
+}
+
+# What opens an order to keep something in mind.
+_REMEMBER = {
+    "en": r"remember(?: this)?(?: that| to|[:,])\s*|"
+    r"(?:keep|bear) in mind(?: that|:)|don['’]t (?:ever )?forget (?:that|to)\b|"
+    r"(?:take|make a) note(?: that|:)|for (?:the record|future reference)[,:]",
+    "de": r"merk(?:e|t)? (?:dir|euch)\b|denk(?:e|t)? (?:immer )?(?:dran|daran)\b|vergiss nicht\b|"
+    r"behalte? im (?:kopf|hinterkopf)",
+    "fr": r"(?:souviens-toi|rappelle-toi|souvenez-vous|rappelez-vous|retiens|retenez)\b|"
+    r"n['’]oublie(?:z)? pas (?:que|de)\b",
+    "es": r"(?:recuerda|recuerden|acuérdate|ten en cuenta|no olvides)\b(?: que| de)?",
+    "it": r"(?:ricorda(?:ti|te)?|ricordatevi|tieni presente|non dimenticare)\b(?: che| di)?",
+    "pt": r"(?:lembr(?:e|a|em)-(?:se|te)|lembra que|lembre que|não (?:se )?esqueç?a)\b",
+    "nl": r"(?:onthoud|vergeet niet|denk eraan)\b",
+    "ru": r"(?:запомни(?:те)?|помни(?:те)?|не забывай(?:те)?|имей(?:те)? в виду)\b",
+}
+
+# What binds only as an order: at its start, after "we", or after an order's verb.
+_BINDING = {
+    "en": r"(?:(?:you|we|agents?|everyone|all of us|developers?|nobody) )?"
+    r"(?:should |must |shall |will |have to |need to |are to |ought to )?"
+    r"(?:always|never|under no circumstances|in no case)\b(?! mind\b)|"
+    r"do(?:n['’]t| not) ever\b|never ever\b",
+    "de": r"(?:(?:wir|du|ihr|man) )?(?:(?:soll(?:en|st|t)?|muss|müssen|darf(?:st)?|dürfen) )?"
+    r"(?:\w+(?:e|en|t) )?(?:immer|niemals|nie wieder|auf keinen fall|grundsätzlich)\b",
+    "fr": r"(?:il faut |on doit |nous devons |tu dois )?(?:\w+(?:e|ez|is|s) )?(?:toujours|"
+    r"jamais)\b|"
+    r"ne (?:\w+ ){1,3}jamais\b",
+    "es": r"(?:(?:hay que|debes|debemos|tenemos que) )?(?:\w+(?:a|e|en|an|os) )?(?:siempre|nunca|"
+    r"jamás)\b",
+    "it": r"(?:(?:bisogna|devi|dobbiamo) )?(?:\w+(?:a|i|e|te|mo) )?(?:sempre|mai)\b|non \w+re "
+    r"mai\b",
+    "pt": r"(?:(?:deve|devemos|temos que|é preciso) )?(?:\w+(?:a|e|em|os) )?(?:sempre|nunca|"
+    r"jamais)\b",
+    "nl": r"(?:(?:we|wij|je|jullie) )?(?:(?:moet(?:en)?|mag|mogen) )?(?:\w+ )?(?:altijd|nooit)\b",
+    "ru": r"(?:(?:мы|надо|нужно|следует) )?(?:\w+ )?(?:всегда|никогда)\b",
+}
+# In these an order shows at its end.
+_EASTERN = re.compile(
+    r"(?:必ず|常に|絶対に?|決して).*(?:ください|下さい|こと|べき|禁止|ないで|しないように|"
+    r"するように|"
+    r"るな|使う|する)[。.!！]?$|"
+    r"(?:覚えて(?:おいて|ください|て)|忘れないで)|"
+    r"^(?:请|請)?(?:记住|記住|牢记|别忘了|別忘了|务必|務必)|"
+    r"(?:永远|永遠|绝对|絕對|千万|千萬)(?:不要|别|不能|不许|不得)|^(?:必须|必須|始终|始終)|"
+    r"(?:我们|我們)(?:必须|必須|始终|始終|总是|總是)|"
+    r"(?:기억해|잊지 ?마)|(?:항상|반드시|절대로?|무조건).*(?:세요|십시오|해라|할 것|하자|한다|"
+    r"합니다|"
+    r"해야|마라?|말 것|말자|금지|줘|해)[.!]?$"
+)
+# Somebody tells how things are, not how they shall be.
+_TELLS = re.compile(
+    r"^(?:(?:but|and|so|well|because|since|although|as|like|yeah|hm+|oh|why|when|if|while|ich|aber|"
+    r"und)"
+    r"[, ]+)*(?:i|it|he|she|they|this|that|these|those|there|nothing|something|the|you|"
+    r"i['’]ve|i['’]m|it['’]s|that['’]s|they['’]re|ich|es|er|sie|das|dies|der|die|je|j['’]ai|il|"
+    r"elle|"
+    r"ils|ça|c['’]est|yo|él|ella|ellos|eso|esto|io|lui|lei|loro|eu|ele|ela|eles|isso|ik|het|hij|"
+    r"zij|"
+    r"dat|dit|я|он|она|оно|они|это)\s"
+    r"(?:\S+\s){0,6}?(?:always|never|immer|nie|niemals|toujours|jamais|siempre|nunca|jamás|sempre|"
+    r"mai|"
+    r"altijd|nooit|всегда|никогда)\b|"
+    r"(?:我|他|她|它)(?:总是|總是|永远|從來|从来)|(?:私|僕|俺)は(?:いつも|必ず|常に)|(?:나는|저는|"
+    r"난) 항상",
+    re.IGNORECASE,
+)
+_ORDERED = re.compile(
+    r"^(?:the|you|that|this|it) (?:\S+ ){0,4}?(?:must|should|shall|has to|have to|may|is to|are "
+    r"to) "
+    r"(?:always|never)\b|\b(?:must|should|shall) (?:always|never)\b",
+    re.IGNORECASE,
+)
+_TALK = re.compile(
+    r"\b(?:do|did|don['’]t|didn['’]t|can|could|if) (?:you|we|i|they) remember\b|\bi (?:don['’]t |"
+    r"can['’]t "
+    r")?remember\b|\bremember (?:when|how|me|the time|what)\b|\bnever ?mind\b|\bas always\b|"
+    r"\balmost (?:always|never)\b|\b(?:is|are|was|were|be|gets?|got|has|have|had) "
+    r"(?:always|never)\b|\b(?:always|never) (?:been|seen|had|was|were|works|worked|fails|failed|"
+    r"returns|returned|happens|happened|gets|got|shows|showed|heard|finished|ends|runs|true|false|"
+    r"null|empty|going to|knows|knew|the same|called|reached|executed|triggered)\b|"
+    r"\b(?:siempre|nunca|sempre|mai) (?:me |mi )?(?:olvid|funcion|pasa|falla|falha|funzion|"
+    r"dimentic)|"
+    r"\b(?:always|never) (?:again )?(?:right )?now\b|\bonce (?:again|more)\b|\bthis (?:time|"
+    r"once)\b|"
+    r"\bwe decided (?:to )?(?:meet|talk|wait|see)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"[?？]\s*$|^(?:why|what|how|when|who|where|which|is|are|does|do|did|can|could|would|should|"
+    r"will|"
+    r"have we|has|warum|wieso|wie|was|wann|pourquoi|comment|por qué|perché|por que|waarom|почему)\b"
+    r"(?! not\b| only\b| never\b|n['’]t\b)(?!.*[.!]$)",
+    re.IGNORECASE,
+)
+_ALL_STRONG = re.compile("|".join(_STRONG.values()), re.IGNORECASE)
+_ALL_REMEMBER = re.compile(f"^{_POLITE}(?:{'|'.join(_REMEMBER.values())})", re.IGNORECASE)
+_ALL_BINDING = re.compile(f"^{_POLITE}(?:{'|'.join(_BINDING.values())})", re.IGNORECASE)
+_HINT = re.compile("|".join((*_STRONG.values(), *_REMEMBER.values(), *_BINDING.values())), re.I)
+
+
+class Said(StrEnum):
+    """In which way a person said so."""
+
+    STATED = "stated"
+    REMEMBER = "remember"
+    ORDER = "order"
+
+
+def typed(text: str) -> str:
+    """Of a person's message what they are likely to have typed: no quotes of others, no code, of
+    a long one only the paragraphs at its ends."""
+    text = _QUOTING_LINE.sub("", text)
+    if len(text) <= TYPED:
+        return text
+    blocks = [block for block in _BLOCK.split(text) if block.strip()]
+    ends = dict.fromkeys((*blocks[:1], *blocks[-1:]))
+    return "\n\n".join(block for block in ends if len(block) <= _PARAGRAPH)
+
+
+def says_so(sentence: str) -> Said | None:
+    """In which way a sentence of a person lays something down; None if it does not."""
+    bare = squeeze(_CODE.sub("CODE", _QUOTED.sub(" ", sentence)))
+    if _ASKS.search(bare) or (_TALK.search(bare) and not _ORDERED.search(bare)):
+        return None
+    if _ALL_REMEMBER.search(bare):
+        return Said.REMEMBER
+    if _ALL_STRONG.search(bare):
+        return Said.STATED
+    if _ORDERED.search(bare):
+        return Said.ORDER
+    if _TELLS.search(bare):
+        return None
+    return Said.ORDER if _ALL_BINDING.search(bare) or _EASTERN.search(bare) else None
+
+
+def lines_laid_down(text: str) -> list[tuple[str, Said]]:
+    """The sentences of a person's message that lay something down, in their order."""
+    mine = typed(text)
+    if not (_HINT.search(mine) or not mine.isascii()):
+        return []
+    found = ((squeeze(plain(s)), says_so(s)) for s in sentences(mine))
+    return [(sentence, said) for sentence, said in found if said is not None]

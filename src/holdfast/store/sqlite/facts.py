@@ -1,0 +1,246 @@
+"""Claims, facts and their lives in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from holdfast.model.knowledge import (
+    Bearing,
+    Claim,
+    ClaimKind,
+    Fact,
+    FactKind,
+    How,
+    Life,
+    Review,
+    ReviewState,
+    Validity,
+)
+from holdfast.model.query import Passage
+from holdfast.model.records import Turn
+from holdfast.model.trust import Status, Trust
+from holdfast.store.facts import Knowledge
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.connection import translated
+
+CLAIM = (
+    "bank, id, session, exchange, turn, seq, time, kind, text, trust, by_person, status, changed, "
+    "because, share, told, problem, signature, attempts, files"
+)
+FACT = (
+    "bank, id, kind, content, confidence, trust, problem, attempts, contradictions, "
+    "last_validated, status, since, until, learned, evidence, against, supersedes, superseded_by, "
+    "files"
+)
+REVIEW = 'bank, id, kind, target, reason, opened, evidence, state, decided, "by"'
+_LISTS = ("evidence", "against", "supersedes", "files")
+_AT_ONCE = 250
+
+
+def _list(values: Iterable[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def claim_row(claim: Claim) -> rows.Row:
+    """`CLAIM`."""
+    c = claim
+    return (
+        c.bank, c.id, c.session, c.exchange, c.turn, c.seq, c.time, c.kind.value, c.text,
+        c.trust.value, int(c.by_person), c.status.value, c.changed, c.because, c.share, c.told,
+        c.problem, c.signature, c.attempts, _list(c.files),
+    )  # fmt: skip
+
+
+def claim_of(row: rows.Row) -> Claim:
+    """`CLAIM`."""
+    fields: dict[str, Any] = dict(zip(CLAIM.split(", "), row, strict=True))
+    fields["kind"] = ClaimKind(fields["kind"])
+    fields["trust"] = Trust(fields["trust"])
+    fields["status"] = Status(fields["status"])
+    fields["by_person"] = bool(fields["by_person"])
+    fields["files"] = tuple(json.loads(fields["files"]))
+    return Claim(**fields)
+
+
+def fact_row(fact: Fact) -> rows.Row:
+    """`FACT`."""
+    f = fact
+    return (
+        f.bank, f.id, f.kind.value, f.content, f.confidence, f.trust.value, f.problem, f.attempts,
+        f.contradictions, f.last_validated, f.status.value, f.validity.since, f.validity.until,
+        f.validity.learned, _list(f.evidence), _list(f.against), _list(f.supersedes),
+        f.superseded_by, _list(f.files),
+    )  # fmt: skip
+
+
+def fact_of(row: rows.Row) -> Fact:
+    """`FACT`."""
+    fields: dict[str, Any] = dict(zip(FACT.split(", "), row, strict=True))
+    fields["kind"] = FactKind(fields["kind"])
+    fields["trust"] = Trust(fields["trust"])
+    fields["status"] = Status(fields["status"])
+    for name in _LISTS:
+        fields[name] = tuple(json.loads(fields[name]))
+    times = (fields.pop("since"), fields.pop("until"), fields.pop("learned"))
+    return Fact(**fields, validity=Validity(*times))
+
+
+def _review_row(review: Review) -> rows.Row:
+    r = review
+    return (
+        r.bank, r.id, r.kind, r.target, r.reason, r.opened, _list(r.evidence), r.state.value,
+        r.decided, r.by,
+    )  # fmt: skip
+
+
+def _review_of(row: rows.Row) -> Review:
+    *head, evidence, state, decided, by, advice = row
+    told = (tuple(json.loads(evidence)), ReviewState(state), decided, by, advice or "")
+    return Review(*head, *told)
+
+
+class FactAnswers(Asking):
+    """What can be asked about claims and facts."""
+
+    def claims(self, bank: str, session: str = "", turns: Sequence[str] = ()) -> list[Claim]:
+        found: list[rows.Row] = []
+        for start in range(0, max(1, len(turns)), _AT_ONCE):
+            some = turns[start : start + _AT_ONCE]
+            where = "AND session = ?" * bool(session)
+            where += f" AND turn IN ({', '.join('?' * len(some))})" * bool(some)
+            found += self._all(
+                f"SELECT {CLAIM} FROM claim WHERE bank = ? {where} ORDER BY time, seq, id",
+                *(bank, *([session] * bool(session)), *some),
+            )
+        return [claim_of(row) for row in found]
+
+    def facts(self, bank: str | None) -> list[Fact]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT {FACT} FROM fact WHERE {where} ORDER BY learned DESC, id", *values
+        )
+        return [fact_of(row) for row in found]
+
+    def lives(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
+        found: list[rows.Row] = []
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            found += self._all(
+                "SELECT kind, id, time, status, because FROM life WHERE bank = ? AND (kind, id) IN "
+                f"(VALUES {', '.join('(?, ?)' for _ in some)}) ORDER BY time",
+                *(bank, *(part for name in some for part in name)),
+            )
+        return [_life_of(row) for row in found]
+
+    def bearings(self, bank: str, fact: str) -> list[Bearing]:
+        found = self._all(
+            "SELECT fact, time, uri, how FROM bearing WHERE bank = ? AND fact = ? "
+            "ORDER BY time, uri",
+            *(bank, fact),
+        )
+        return [Bearing(*head, How(how)) for *head, how in found]
+
+    def reviews(self, bank: str | None) -> list[Review]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT {REVIEW}, (SELECT text FROM advice WHERE advice.bank = review.bank "
+            f"AND advice.review = review.id) FROM review WHERE {where} ORDER BY opened, id",
+            *values,
+        )
+        return [_review_of(row) for row in found]
+
+    def dropped(self, bank: str | None) -> dict[str, int]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT reason, sum(number) FROM dropped WHERE {where} GROUP BY reason ORDER BY 1",
+            *values,
+        )
+        return dict(found)
+
+
+def _life_of(row: rows.Row) -> Life:
+    kind, id, time, status, because = row
+    return Life(kind, id, time, Status(status), because)
+
+
+class FactWriting(FactAnswers):
+    """The ways in; a mixin of what can put passages."""
+
+    def put_passages(self, passages: Sequence[Passage]) -> None:
+        """Add passages."""
+        raise NotImplementedError
+
+    def put_claim(self, claim: Claim) -> None:
+        """Keep a claim."""
+        self._run(
+            f"INSERT OR REPLACE INTO claim ({CLAIM}) VALUES ({rows.marks(CLAIM)})",
+            *claim_row(claim),
+        )
+
+    def put_knowledge(self, bank: str, knowledge: Knowledge) -> None:
+        self._put_facts(bank, knowledge)
+        for table in ("life", "bearing", "review", "dropped"):
+            self._run(f"DELETE FROM {table} WHERE bank = ?", bank)
+        self._run_many(
+            "INSERT OR IGNORE INTO life VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (bank, life.kind, life.id, life.time, life.status.value, life.because)
+                for life in knowledge.lives
+            ],
+        )
+        self._run_many(
+            "INSERT OR IGNORE INTO bearing VALUES (?, ?, ?, ?, ?)",
+            [(bank, b.fact, b.time, b.uri, b.how.value) for b in knowledge.bearings],
+        )
+        self._run_many(
+            f"INSERT INTO review ({REVIEW}) VALUES ({rows.marks(REVIEW)})",
+            [_review_row(review) for review in knowledge.reviews],
+        )
+        self._run_many(
+            "INSERT INTO dropped VALUES (?, ?, ?)",
+            [(bank, reason, number) for reason, number in knowledge.dropped],
+        )
+
+    def _put_facts(self, bank: str, knowledge: Knowledge) -> None:
+        """Write what is new or other than it was, so that the index is left alone else."""
+        found = self._all(f"SELECT {FACT} FROM fact WHERE bank = ?", bank)
+        held = {row[1]: tuple(row) for row in found}
+        bodies = self._all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'fact'", bank
+        )
+        told = {row[2]: rows.passage_of(row) for row in bodies}
+        wanted = {known.fact.id: known for known in knowledge.facts}
+        for id in held.keys() - wanted.keys():
+            self._run("DELETE FROM fact WHERE bank = ? AND id = ?", bank, id)
+        for id in told.keys() - wanted.keys():
+            self._run("DELETE FROM passage WHERE bank = ? AND kind = 'fact' AND id = ?", bank, id)
+        for id, known in wanted.items():
+            row = fact_row(known.fact)
+            if held.get(id) != row:
+                self._run(f"INSERT OR REPLACE INTO fact ({FACT}) VALUES ({rows.marks(FACT)})", *row)
+            if told.get(id) != known.passage:
+                self._run(
+                    "DELETE FROM passage WHERE bank = ? AND kind = 'fact' AND id = ?", bank, id
+                )
+                if known.passage is not None:
+                    self.put_passages([known.passage])
+
+    def deeds(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
+        if not words:
+            return
+        held = " OR ".join("instr(action, ?) OR instr(target, ?)" for _ in words)
+        with translated(self._path):
+            for row in self._connection.execute(
+                f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND tool IS NOT NULL "
+                f"AND ({held}) ORDER BY time, session, seq",
+                (bank, *(word for word in words for _ in range(2))),
+            ):
+                yield rows.turn_of(row)
+
+    def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO advice VALUES (?, ?, ?, ?, ?)", bank, review, time, model, text
+        )
