@@ -145,7 +145,7 @@ class Reading:
     def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """The same, with every option."""
         id = self.bank_id(bank)
-        self._look_at_rules(id, bool(bank))
+        self._look_at_rules(id, bool(bank or self.settings.bank))
         found = self._recall(id, query, plan)
         return replace(found, bank=self.bank_name(id))
 

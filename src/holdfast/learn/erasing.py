@@ -40,6 +40,8 @@ _SHORTEST = 4
 _IN_A_LOG = 8
 _ALL = 1 << 62
 _KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
+# What is made again of the rest.
+_MADE = ("statement", "pattern", "proposal")
 _NOUNS = {"remembered": "memory", "curation": "decision", "failure": "failed line"}
 
 
@@ -377,4 +379,4 @@ def _scrubbed(value: Any, clean: Scrubbing) -> Any:
 
 
 def _count(touched: Iterable[Touched]) -> Counter[str]:
-    return Counter(_NOUNS.get(t.table, t.table) for t in touched)
+    return Counter(_NOUNS.get(t.table, t.table) for t in touched if t.table not in _MADE)

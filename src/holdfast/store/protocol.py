@@ -5,8 +5,8 @@ Every write happens inside `transaction()`: it is there whole or not at all, and
 process may hold the store for a while, but never for good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
-summary) are written once and survive. Derived rows (exchange, digest, passage, claim, fact) can
-be made again.
+summary) are written once and survive. Derived rows (exchange, digest, passage, claim, fact,
+rule, pattern) can be made again.
 """
 
 from __future__ import annotations
@@ -22,13 +22,7 @@ from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.calls import Calls, Summaries
-from holdfast.store.curated import (
-    CuratedQuestions,
-    CuratedWays,
-    Erasing,
-    Hidden,
-    Superseded,
-)
+from holdfast.store.curated import CuratedQuestions, CuratedWays, Erasing, Hidden, Superseded
 from holdfast.store.facts import FactQuestions, FactWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
