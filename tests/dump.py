@@ -23,6 +23,10 @@ _QUERIES = {
     "labelled": "SELECT bank, sort, text, name, kind, labelled.id, time FROM labelled "
     "JOIN label ON label.id = labelled.label",
     "bearer": "SELECT bank, kind, id, time, json_array_length(labels) FROM bearer",
+    "claim": "SELECT * FROM claim",
+    "fact": "SELECT * FROM fact",
+    "life": "SELECT * FROM life",
+    "bearing": "SELECT * FROM bearing",
     "label": "SELECT bank, sort, text FROM label",
     "stale": "SELECT * FROM stale",
 }

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests.brief import scenarios
+from tests.refine import banks as known_above
+from tests.refine.families import TUNED
 
 from holdfast.app.briefing import Briefing
 from holdfast.app.memory import Holdfast
@@ -33,7 +35,9 @@ def test_it_tells_where_we_left_off_what_was_decided_and_what_was_done(tmp_path:
     scenarios.make_shop(tmp_path).close()
     text = brief_of(Settings(home=tmp_path / "home", claude_dir=tmp_path), "shop")
     assert "Where we left off\n- 2026-09-10 09:01, branch main, done: “The ranking tests" in text
-    assert "- 2026-06-22 user: “The auditors complained" in text and "twelve hours" in text
+    assert (
+        "- 2026-06-22 user: “We decided that sign-ins end after" in text and "twelve hours" in text
+    )
     assert "2026-03-15 Jon Berg: “Keep deleted customers" in text
     assert "thirty days; the token" not in text, "an amended decision stands in its last version"
     assert "- 77f92975" not in text or "The ranking tests are slow" in text
@@ -164,3 +168,23 @@ def test_what_teammates_told_each_other_is_not_listed(tmp_path: Path) -> None:
     text = brief_of(read_in(tmp_path, script))
     assert "nightly import loads every row twice" in text
     assert "change: From now on" not in text and "Decided here" not in text
+
+
+def test_it_gives_the_rule_in_force_and_names_the_old_one(tmp_path: Path) -> None:
+    old, new = TUNED[0].rule, TUNED[0].amendment
+    with known_above.filled(
+        tmp_path,
+        known_above.said("2026-09-01", 1, old),
+        known_above.said("2026-09-20", 2, new),
+    ) as memory:
+        first = known_above.by_words(memory, "with npm in")
+        last = known_above.by_words(memory, "with pnpm")
+        id = memory.bank_id()
+        assert id
+        brief = session_brief(memory.reader, id, 2000, 0)
+        assert (
+            f"“{new}” (replaces 2026-09-01, fact/{first.id[:8]}) (fact/{last.id[:8]})" in brief.text
+        )
+        decided = brief.text.partition("Decided here")[2]
+        assert "with npm in" not in decided and decided.count("pnpm") == 1
+        assert f"holdfast://fact/{last.id}" in brief.records

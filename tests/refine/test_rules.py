@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
+from holdfast.brief.goal import goal_brief
+from holdfast.brief.session import session_brief
 from holdfast.errors import InputError
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Layer
@@ -186,3 +188,23 @@ def test_memory_md_stands_above_what_was_said_otherwise(home: Path) -> None:
         assert answer.citations[0].layer is Layer.RULES
         assert "memory.md" in answer.answer.splitlines()[0]
         assert any("memory.md holds" in caveat for caveat in answer.caveats)
+
+
+def test_briefs_tell_memory_md_and_what_it_says_to_the_contrary(home: Path) -> None:
+    root = project(home)
+    put(root, ".claude/memory.md", "## Key decisions\n\n- State management uses Zustand.\n")
+    with open_at(home) as memory:
+        said = "We decided to use Redux for state management from now on, because it is known."
+        memory.ingest(memory.find([worked_in(home, root, said)]))
+        memory.follow()
+        os.chdir(root)
+        bank = memory.banks.find(memory.reader, str(root))
+        assert bank
+        told = session_brief(memory.reader, bank, 2000, 12).text
+        assert "From .claude/memory.md" in told
+        assert "Redux" in told and "But .claude/memory.md says: “State management uses" in told
+        goal = goal_brief(memory.reader, bank, "Please rework the state management of the app")
+        assert "But .claude/memory.md says" in goal.text
+        put(root, "CLAUDE.md", "See @.claude/memory.md for what was decided.\n")
+        memory.follow()
+        assert "From .claude/memory.md" not in session_brief(memory.reader, bank, 2000, 12).text

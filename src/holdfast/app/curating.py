@@ -18,10 +18,11 @@ from holdfast.app.knowing import know
 from holdfast.app.reading import ALL_BANKS, here, utc_now
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
+from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_target
 from holdfast.learn.erasing import Erased, Eraser, Pattern
 from holdfast.model.curation import Curation
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Memory, Review
 from holdfast.refine.bank_making import BankMaker
 from holdfast.settings import Settings
 
@@ -83,6 +84,19 @@ class Curating(Browsing):
         undone = self._curator(who).undo(banks, count)
         self._renew()
         return undone
+
+    def find_review(self, id: str, bank: str | None = ALL_BANKS) -> Review:
+        """The question that is meant, by its URI, its id or the start of one."""
+        bare = id.strip().rpartition("/")[2]
+        known = [r for r in self._store.reviews(self.bank_id(bank)) if r.id.startswith(bare)]
+        if len(known) != 1 or not bare:
+            many = "Several questions start" if len(known) > 1 else "No question starts"
+            raise NotFoundError(f"{many} with {bare!r}.", "`holdfast review` lists them.")
+        return known[0]
+
+    def decide(self, review: Review, keep: bool, who: str = "") -> Curation:
+        """Keep a fact that was up for review in force, or retire it."""
+        return self._done(self._curator(who).decide(review, keep))
 
     def target(self, id: str, bank: str | None = ALL_BANKS) -> Target:
         """The record that is meant, whether it is shown or put away."""

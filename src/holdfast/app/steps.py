@@ -13,6 +13,7 @@ from holdfast.app.briefing import prepare_briefs
 from holdfast.app.curating import remove_derived_files
 from holdfast.app.knowing import know
 from holdfast.app.memory import rules_of
+from holdfast.app.reading import ALL_BANKS
 from holdfast.app.work import EnoughError, Step, Work
 from holdfast.brief.settle import settle_injections
 from holdfast.capture.inbox import make_inbox
@@ -143,6 +144,18 @@ def learn(work: Work) -> str:
     return ", ".join([*told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
+def advise(work: Work) -> str:
+    """Let a model say a word on what people should decide, if the settings name one."""
+    open_ones = [r for r in work.memory.reviews(ALL_BANKS) if not r.advice]
+    if work.settings.models.use == NO_MODEL or not open_ones:
+        return ""
+    advising: Any = import_module("holdfast.app.advising")
+    done = advising.advise_reviews(
+        work.memory, work.now, lambda: work.tick("asking for advice", 0, 0)
+    )
+    return f"advice on {done} questions" if done else ""
+
+
 def settle(work: Work) -> str:
     """Tell what became of what hooks put into sessions that are over."""
     done = settle_injections(work.memory.store, work.now())
@@ -225,6 +238,7 @@ STEPS = (
     Step("derive", derive),
     Step("summarise", summarise),
     Step("know", learn),
+    Step("advise", advise),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

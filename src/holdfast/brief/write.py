@@ -23,7 +23,7 @@ from holdfast.settings import Brief as Wanted
 from holdfast.store.protocol import Reader
 
 # A change of what briefs look like makes all of them anew.
-_LOOK = 2
+_LOOK = 3
 _SESSIONS = 2000
 _FOLDERS = "folders.json"
 _SETTINGS = "settings.json"

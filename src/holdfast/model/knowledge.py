@@ -126,7 +126,6 @@ class How(StrEnum):
     STATED = "stated"
     REMEMBERED = "remembered"
     FOLLOWED = "followed"
-    USED = "used"
     BREACHED = "breached"
     DISPUTED = "disputed"
 

@@ -66,7 +66,7 @@ def was_there(reader: Reader, passage: Passage, as_of: str) -> bool:
 
 
 def _decay(reader: Reader, passage: Passage, at: str) -> float:
-    """A gentle factor for what nobody has stated, followed or used for long."""
+    """A gentle factor for what nobody has stated or followed for long."""
     for record in reader.find(passage.bank, "fact", passage.id, 1):
         if isinstance(record, Fact) and record.status is not Status.VERIFIED:
             return decay(record.last_validated, at)
@@ -92,6 +92,9 @@ def chain(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ..
         for record in reader.find(hit.bank, "fact", id, 1):
             if isinstance(record, Fact):
                 by, before = record.superseded_by, record.supersedes
+    elif hit.kind in LIVING and hit.status is not Status.SUPERSEDED:
+        stated = reader.facts_on(hit.bank, hit.uri)
+        before = tuple(name for fact in stated for name in fact.supersedes)
     elif hit.status is Status.SUPERSEDED:
         last = status_at(reader.lives(hit.bank, [(kind, id)]), as_of)
         by = last.because if last and "/fact/" in last.because else ""

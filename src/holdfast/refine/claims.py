@@ -130,7 +130,8 @@ def _claim(x: Exchange, turn: Turn, kind: ClaimKind, sentence: str, person: bool
     text = cut(squeeze(plain(sentence)), LONGEST)
     whole = len(squeeze(plain(turn.text))) or 1
     body = f"{x.title} {x.summary} {' '.join(f for f in x.facts if f not in x.summary)}"
-    told = len(text) / (len(body) or 1) if text[:60].lower() in body.lower() else 0.0
+    start = text[:50].rstrip(" .!").lower()
+    told = len(text) / (len(body) or 1) if start in body.lower() else 0.0
     return Claim(
         x.bank, claim_id(turn.id, kind, text), x.session, x.id, turn.id, turn.seq, turn.time, kind,
         text, turn.trust, person, share=round(min(1.0, len(text) / whole), 3),

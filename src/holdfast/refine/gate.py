@@ -60,6 +60,11 @@ _POINTS = frozenset(
     "put "
     "get check look see think say tell read write change fix add please yes no".split()
 )
+_ANAPHORA = re.compile(
+    r"\bit\b|\b(?:that way|like (?:that|this))\b|"
+    r"\b(?:there|them|those|these|this)\b(?=\s*(?:[.,;!]|$))",
+    re.IGNORECASE,
+)
 _GENERAL = re.compile(
     r"\b(?:we|always|never|every|all|each|any|should|must|shall|convention|rule|policy|by default|"
     r"everywhere|prefer|no longer|do not|don['’]t|wir|nous|on|hemos|abbiamo)\b",
@@ -80,7 +85,8 @@ def junk(claim: Claim) -> Junk | None:
         return Junk.TALK
     if len(text) > LONGEST or typed(text) != text:
         return Junk.PASTED
-    if len(shape.said - _POINTS) < 2 or len(telling) < 3:
+    left = len(shape.said - _POINTS)
+    if left < 2 or len(telling) < 3 or (left < 4 and _ANAPHORA.search(text)):
         return Junk.VAGUE
     if claim.kind is ClaimKind.DECISION:
         if claim.share < _OWN_SHARE:

@@ -57,6 +57,10 @@ class FactQuestions(Protocol):
         """What bears on a fact, by time."""
         ...
 
+    def facts_on(self, bank: str, uri: str) -> list[Fact]:
+        """The facts that were stated in a record."""
+        ...
+
     def reviews(self, bank: str | None) -> list[Review]:
         """What people should decide or have decided, the oldest first."""
         ...

@@ -33,6 +33,8 @@ COMMANDS = {
     "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
     "find": Command("find", "work by file, concept, type or date, the latest first"),
     "show": Command("show", "open a record, down to the raw line it came from"),
+    "facts": Command("facts", "what is known for good: rules, solutions, core logic"),
+    "review": Command("review", "decide about facts that something speaks against"),
     "remember": Command("remember", "keep something in your own words"),
     "correct": Command("correct", "say a record anew; its old words are kept as superseded"),
     "forget": Command("forget", "leave a record out of everything, or erase it for good"),

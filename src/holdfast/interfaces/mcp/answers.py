@@ -134,6 +134,10 @@ def _hit(hit: Hit) -> Object:
     }
     if hit.status is not Status.OBSERVED:
         item["status"] = hit.status.value
+    if hit.superseded_by:
+        item["superseded_by"] = hit.superseded_by
+    if hit.supersedes:
+        item["supersedes"] = list(hit.supersedes)
     if hit.corrected:
         item["corrected"] = hit.corrected
     if hit.freshness is not Freshness.UNKNOWN:

@@ -97,9 +97,10 @@ def _review_row(review: Review) -> rows.Row:
 
 
 def _review_of(row: rows.Row) -> Review:
-    *head, evidence, state, decided, by, advice = row
-    told = (tuple(json.loads(evidence)), ReviewState(state), decided, by, advice or "")
-    return Review(*head, *told)
+    bank, id, kind, target, reason, opened, evidence, state, decided, by, advice = row
+    names = tuple(json.loads(evidence))
+    verdict = ReviewState(state)
+    return Review(bank, id, kind, target, reason, opened, names, verdict, decided, by, advice or "")
 
 
 class FactAnswers(Asking):
@@ -141,7 +142,15 @@ class FactAnswers(Asking):
             "ORDER BY time, uri",
             *(bank, fact),
         )
-        return [Bearing(*head, How(how)) for *head, how in found]
+        return [Bearing(fact, time, uri, How(how)) for fact, time, uri, how in found]
+
+    def facts_on(self, bank: str, uri: str) -> list[Fact]:
+        found = self._all(
+            f"SELECT {FACT} FROM fact WHERE bank = ? AND id IN (SELECT fact FROM bearing "
+            "WHERE bank = ? AND uri = ? AND how IN ('stated', 'remembered')) ORDER BY id",
+            *(bank, bank, uri),
+        )
+        return [fact_of(row) for row in found]
 
     def reviews(self, bank: str | None) -> list[Review]:
         where, values = in_bank(bank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import cast
 
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
@@ -11,6 +12,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
 from holdfast.model.curation import Action, Curation
+from holdfast.model.knowledge import Bearing, Life
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.trace import RawState, Trace, word_of
@@ -43,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also show what rules alone made of it, where a model summed it up",
     )
+    options.add_as_of(parser)
     options.add_bank(parser, default=ALL_BANKS)
     options.add_json(parser)
 
@@ -51,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_reading() as memory:
-        found = memory.show(arguments.uri, arguments.bank)
+        found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
         by_rules = memory.by_rules(found.record) if arguments.rules else None
     if arguments.raw:
         return _print_raw(screen, found)
@@ -71,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
                 "raw": plain(found.raw),
                 "superseded": found.superseded,
                 "history": [_decision(entry) for entry in found.history],
+                "life": [_change(life) for life in found.lives],
+                "bearings": [_bearing(bearing) for bearing in found.bearings],
             }
         )
     else:
@@ -86,6 +91,16 @@ def _decision(entry: Curation) -> dict[str, object]:
     whole = plain(entry)
     del whole["bank"]
     return whole
+
+
+def _change(life: Life) -> dict[str, object]:
+    return {"time": life.time, "status": life.status.value, "because": life.because}
+
+
+def _bearing(bearing: Bearing) -> dict[str, object]:
+    side = "against" if bearing.against else "for"
+    told = {"time": bearing.time, "side": side, "how": bearing.how.value}
+    return {**told, "uri": bearing.uri}
 
 
 def _named(record: object) -> dict[str, object]:
@@ -111,6 +126,7 @@ def _print(screen: Screen, found: Trace) -> None:
     else:
         _print_fields(screen, plain(record))
     _print_history(screen, found)
+    _print_life(screen, found)
     if found.above:
         screen.line()
         screen.line(f"in: {', '.join(found.above)}")
@@ -120,7 +136,7 @@ def _print(screen: Screen, found: Trace) -> None:
     for part in found.below:
         text = turn_text(part) if isinstance(part, Turn) else getattr(part, "title", "")
         screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
-    if found.word not in ("commit", "memory", "rule", "pattern"):
+    if found.word not in ("commit", "memory", "fact", "claim", "rule", "pattern"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
@@ -142,10 +158,30 @@ def _print_history(screen: Screen, found: Trace) -> None:
         screen.wrap(f"{line}{entry.action.value}{which}{said}", "  ", "    ")
 
 
+def _print_life(screen: Screen, found: Trace) -> None:
+    """What became of it, and what speaks for it and against it."""
+    if found.lives:
+        screen.line()
+        screen.line("its life:")
+    for life in found.lives:
+        because = f", because of {life.because}" if life.because else ""
+        screen.line(f"  {life.time[:16].replace('T', ' ')} {life.status.value}{because}")
+    for against, title in ((False, "for it:"), (True, "against it:")):
+        told = [b for b in found.bearings if b.against is against]
+        if told:
+            screen.line()
+            screen.line(title)
+        for b in told:
+            screen.line(f"  {b.time[:16].replace('T', ' ')} {b.how.value}: {b.uri}")
+
+
 def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
     for name, value in fields.items():
         if value in ("", [], None) or name in ("bank", "id", "source"):
             continue
+        if isinstance(value, dict):
+            parts = cast(dict[str, object], value).items()
+            value = ", ".join(f"{part} {told}" for part, told in parts if told)
         if isinstance(value, list):
             screen.line(f"  {name}:")
             for item in value:  # pyright: ignore[reportUnknownVariableType]

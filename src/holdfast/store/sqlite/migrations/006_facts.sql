@@ -65,6 +65,7 @@ CREATE TABLE bearing (
     how TEXT NOT NULL,
     PRIMARY KEY (bank, fact, time, uri, how)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX bearing_uri ON bearing (bank, uri);
 
 CREATE TABLE review (
     bank TEXT NOT NULL,

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.refine.banks import by_words, filled, on, said
+from tests.refine.families import HELD_OUT, TUNED, Family
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import NotFoundError
+from holdfast.model.knowledge import Claim, ClaimKind, Fact
+from holdfast.model.query import Layer
+from holdfast.model.trust import Status
+from holdfast.recall.plan import Plan
+from holdfast.testing.transcripts import Script
+
+
+def investigation() -> list[Script]:
+    """A guess, work that rests on it, nothing of it, and its disproof three sessions later."""
+    first = on("2026-09-01", 1)
+    first.user("The checkout times out every night. Why does it fail?")
+    first.tool("Bash", "TimeoutError: checkout took 30 s", error=True, command="curl checkout")
+    first.assistant("I suspect the checkout timeout is caused by the stale DNS cache.")
+    second = on("2026-09-05", 2)
+    second.user("Please shorten the DNS cache of the checkout to one minute.")
+    second.tool("Edit", "ok", file_path="/home/dev/proj/dns.py", old_string="a", new_string="b")
+    second.assistant("Shortened the DNS cache of the checkout to one minute.")
+    third = on("2026-09-08", 3)
+    third.user("Add a footer to the invoice page.")
+    third.assistant("Added the footer to the invoice page.")
+    fourth = on("2026-09-12", 4)
+    fourth.user("The checkout still times out at night. Please find out why.")
+    fourth.assistant("The checkout timeout was not caused by the stale DNS cache after all.")
+    fourth.assistant("The root cause of the checkout timeout was the exhausted connection pool.")
+    fourth.tool("Edit", "ok", file_path="/home/dev/proj/pool.py", old_string="5", new_string="50")
+    fourth.tool("Bash", "12 passed", command="pytest tests/test_checkout.py")
+    fourth.assistant("All tests pass now.")
+    return [first, second, third, fourth]
+
+
+QUESTION = "what causes the checkout timeout"
+
+
+def test_a_guess_is_told_as_a_guess_until_it_is_disproved(tmp_path: Path) -> None:
+    with filled(tmp_path, *investigation()) as memory:
+        before = memory.ask(QUESTION, as_of="2026-08-31T23:59:59.999Z")
+        assert before.abstained
+        between = memory.ask(QUESTION, as_of="2026-09-10T00:00:00.000Z")
+        assert "stale DNS cache. (a guess, not confirmed) [1]" in between.answer
+        assert "connection pool" not in between.answer and "taken back" not in between.answer
+        assert any("is a guess that nothing has confirmed" in note for note in between.caveats)
+        after = memory.ask(QUESTION)
+        first = after.answer.splitlines()[0]
+        assert "connection pool" in first
+        for line in after.answer.splitlines():
+            assert "I suspect" not in line or "(taken back since)" in line
+
+
+def test_recall_gives_the_guess_its_status_of_each_time(tmp_path: Path) -> None:
+    with filled(tmp_path, *investigation()) as memory:
+
+        def status(as_of: str) -> set[Status]:
+            plan = Plan((Layer.TRANSCRIPTS,), as_of=as_of)
+            hits = memory.recall_by("suspect stale DNS cache", None, plan).hits
+            return {hit.status for hit in hits if hit.kind == "turn" and "I suspect" in hit.text}
+
+        assert status("2026-08-31T00:00:00.000Z") == set()
+        assert status("2026-09-10T00:00:00.000Z") == {Status.HYPOTHESIS}
+        assert status("2026-09-12T23:00:00.000Z") == {Status.RETRACTED}
+        assert status("") == {Status.RETRACTED}
+
+
+def test_what_is_later_than_the_day_is_not_there(tmp_path: Path) -> None:
+    with filled(tmp_path, *investigation()) as memory:
+        plan = Plan(as_of="2026-09-10T00:00:00.000Z", limit=50)
+        hits = memory.recall_by("checkout DNS cache pool footer", None, plan).hits
+        assert hits and max(hit.time for hit in hits) < "2026-09-09"
+
+
+def test_a_guess_that_the_same_exchange_bears_out_is_verified(tmp_path: Path) -> None:
+    script = on("2026-09-01", 1)
+    script.user("The export crashes. Why?")
+    script.assistant("Probably the export crashes because of the missing locale file.")
+    script.tool("Edit", "ok", file_path="/home/dev/proj/x.py", old_string="a", new_string="b")
+    script.tool("Bash", "3 passed", command="pytest")
+    script.assistant("The root cause was the missing locale file of the export.")
+    with filled(tmp_path, script) as memory:
+        guess = the_guess(memory)
+        assert guess.status is Status.VERIFIED and guess.because.startswith("holdfast://turn/")
+
+
+def test_a_persons_no_in_the_next_message_closes_the_guess(tmp_path: Path) -> None:
+    script = on("2026-09-01", 1)
+    script.user("The import is broken. Why?")
+    script.assistant("It is probably the wrong encoding of the file that breaks the import.")
+    script.user("no, that's not it, the import still fails")
+    script.assistant("Looking further.")
+    with filled(tmp_path, script) as memory:
+        guess = the_guess(memory)
+        life = memory.reader.lives(guess.bank, [("claim", guess.id)])
+        assert [change.status for change in life] == [Status.HYPOTHESIS, Status.RETRACTED]
+
+
+def the_guess(memory: Holdfast) -> Claim:
+    bank = memory.reader.banks()[0].id
+    (guess,) = [c for c in memory.reader.claims(bank) if c.kind is ClaimKind.HYPOTHESIS]
+    return guess
+
+
+@pytest.mark.parametrize("family", [*TUNED, *HELD_OUT], ids=lambda family: family.name)
+def test_an_amendment_retires_the_rule_and_a_near_miss_does_not(
+    tmp_path: Path, family: Family
+) -> None:
+    scripts = [
+        said("2026-09-01", 1, family.rule),
+        said("2026-09-10", 2, family.near_miss),
+        said("2026-09-20", 3, family.amendment),
+    ]
+    with filled(tmp_path, *scripts) as memory:
+        facts = {fact.content: fact for fact in memory.facts(all=True)}
+        old, new = facts[family.rule], facts[family.amendment]
+        assert facts[family.near_miss].status is Status.OBSERVED
+        assert old.status is Status.SUPERSEDED
+        assert old.superseded_by == f"holdfast://fact/{new.id}"
+        assert new.supersedes == (f"holdfast://fact/{old.id}",)
+        assert old.validity.until == new.validity.since
+        then = memory.show(f"fact/{old.id}", as_of="2026-09-15T00:00:00.000Z")
+        assert isinstance(then.record, Fact) and then.record.status is Status.OBSERVED
+        with pytest.raises(NotFoundError, match="not known then"):
+            memory.show(f"fact/{new.id}", as_of="2026-09-15T00:00:00.000Z")
+
+
+def test_recall_and_ask_give_the_rule_in_force_and_name_the_old_one(tmp_path: Path) -> None:
+    family = TUNED[0]
+    scripts = [said("2026-09-01", 1, family.rule), said("2026-09-20", 3, family.amendment)]
+    with filled(tmp_path, *scripts) as memory:
+        old, new = by_words(memory, "with npm in"), by_words(memory, "with pnpm")
+        found = memory.recall("how do we install packages").hits
+        assert "pnpm" in found[0].text
+        assert f"holdfast://fact/{old.id}" in found[0].supersedes
+        past = [hit for hit in found if hit.text.startswith(family.rule[:50]) and hit.session]
+        assert past and past[0].status is Status.SUPERSEDED
+        assert past[0].superseded_by == f"holdfast://fact/{new.id}"
+        answer = memory.ask("how do we install packages")
+        assert "pnpm" in answer.answer.splitlines()[0]
+        assert any(old.id in note or new.id in note for note in answer.caveats)
+        then = memory.ask("how do we install packages", as_of="2026-09-10T00:00:00.000Z")
+        assert "npm" in then.answer and "pnpm" not in then.answer
+        assert "superseded" not in then.answer
+
+
+def test_what_is_laid_down_again_holds_again(tmp_path: Path) -> None:
+    family = TUNED[0]
+    scripts = [
+        said("2026-09-01", 1, family.rule),
+        said("2026-09-20", 2, family.amendment),
+        said("2026-10-20", 3, family.rule),
+    ]
+    with filled(tmp_path, *scripts) as memory:
+        old, new = by_words(memory, "with npm in"), by_words(memory, "with pnpm")
+        assert old.status is Status.VERIFIED and old.superseded_by == ""
+        life = memory.show(f"fact/{old.id}").lives
+        assert [change.status for change in life][:2] == [Status.OBSERVED, Status.SUPERSEDED]
+        assert len(old.evidence) == 2 and new.validity.since == "2026-09-20T09:00:20.000Z"
+
+
+def test_a_long_turn_is_not_marked_for_one_sentence_of_many(tmp_path: Path) -> None:
+    long = TUNED[0].rule + " The rest of this message is about the new invoice page. " * 6
+    scripts = [said("2026-09-01", 1, long), said("2026-09-20", 2, TUNED[0].amendment)]
+    with filled(tmp_path, *scripts) as memory:
+        hits = memory.recall("install packages with npm invoice page").hits
+        turn = next(hit for hit in hits if hit.kind == "turn" and hit.text.startswith("From now"))
+        assert turn.status is Status.OBSERVED
+        assert by_words(memory, "with npm in").status is Status.SUPERSEDED
