@@ -39,9 +39,9 @@ class Change(NamedTuple):
     @property
     def diff(self) -> str:
         """What changes, line by line."""
-        lines = [_lines(self.before), _lines(self.after)]
+        old, new = _lines(self.before), _lines(self.after)
         name = f"a/{self.path}" if self.before is not None else "/dev/null"
-        return "\n".join(difflib.unified_diff(*lines, name, f"b/{self.path}", lineterm=""))
+        return "\n".join(difflib.unified_diff(old, new, name, f"b/{self.path}", lineterm=""))
 
 
 def fingerprint(raw: bytes | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.language import cut
-from holdfast.model.knowledge import Claim, Fact, Memory
+from holdfast.model.knowledge import Claim, Fact, Memory, Pattern, Rule
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
@@ -77,6 +77,8 @@ def timeline(
     turn has the other turns of its session around it too."""
     if isinstance(anchor, Session):
         anchor = reader.digest_of(anchor.bank, anchor.id) or Moment(_time_of(anchor))
+    elif isinstance(anchor, Rule | Pattern):
+        anchor = Moment(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
     undated = reader.undated(bank, wanted, MOST_UNDATED)
     if anchor is None:
@@ -128,7 +130,7 @@ def _placed(reader: Reader, passages: Iterable[Passage]) -> list[tuple[_Place, _
     for passage in passages:
         place = _place(Moment(passage.time, passage.kind, passage.id, passage.bank))
         for record in reader.find(passage.bank, passage.kind, passage.id, limit=1):
-            if record.id == passage.id and not isinstance(record, Session):
+            if record.id == passage.id and isinstance(record, _Timed):
                 placed.append((place, record))
     return placed
 
@@ -143,7 +145,10 @@ def _time_of(record: Record) -> str:
         return record.when
     if isinstance(record, Fact):
         return record.validity.learned
-    time = record.time if isinstance(record, Turn | Commit | Claim) else record.started
+    if isinstance(record, Rule | Pattern):
+        time = record.updated if isinstance(record, Rule) else record.last
+    else:
+        time = record.time if isinstance(record, Turn | Commit | Claim) else record.started
     if not time:
         raise InputError(
             f"{uri(word_of(record), record.id)} has no time, so nothing lies before or after it.",

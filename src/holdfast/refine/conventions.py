@@ -32,7 +32,7 @@ _STANDS = re.compile(
     r"^(?:rule|convention|policy)\s*:|\bwe (?:always|never|don['’]t|do not|no longer|only|use|"
     r"prefer|avoid|write|name|put|keep)\b|\b(?:always|never)\b|\bmust(?:n['’]t| not)?\b|"
     r"\bshould(?:n['’]t| not| always| never| only)?\b|\bno exceptions?\b|\bat all times\b|"
-    r"\b(?:i|we) (?:prefer|like|want|hate) (?:to )?\b|\bis (?:not )?allowed\b|"
+    r"\b(?:i|we) (?:always |really |would )?prefer\b|\bis (?:not )?allowed\b|"
     r"\bwherever possible\b|"
     r"\bwhere possible\b",
     re.IGNORECASE,
@@ -90,7 +90,14 @@ _MEANS = re.compile(
 )
 _LINK = re.compile(r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE)
 _DANGLING = re.compile(
-    r"\b(?:it|this|that|these|those|them|here|there|above|below)\b", re.IGNORECASE
+    r"\b(?:it|this|that|these|those|them|here|there|above|below|i|my|me|mine)\b", re.IGNORECASE
+)
+# Somebody tells of their own work, which is no order and no custom.
+_REPORTS = re.compile(
+    r"^(?:(?:and|but|so|also|however|well|currently|now|yes|no|ok)[, ]+)*"
+    r"(?:i['’](?:m|ve|d|ll)|i (?:am|have|had|was|will|tried|use|used|want to|need to|would like|"
+    r"understand|know|noticed|found)|we['’]re|we (?:are|were) \w+ing)\b",
+    re.IGNORECASE,
 )
 
 
@@ -126,6 +133,8 @@ def _by_the_way(said: str) -> list[Convention]:
     """What an order for this moment says of the means, which may be the same every time."""
     if not _SHORTEST <= len(said) <= 2 * _LONGEST or said.rstrip().endswith("?"):
         return []
+    if _REPORTS.match(said):
+        return []
     means = [_LINK.sub(" ", found) for found in _MEANS.findall(said)]
     return [
         Convention(said[:_LONGEST], quotable=False, about=one)
@@ -141,7 +150,7 @@ def _convention(said: str) -> Convention | None:
         return None
     if said.rstrip().endswith("?") or _ASKS.match(said):
         return Convention(said, quotable=False) if _WHY_NOT.match(said) else None
-    if _MOMENT.search(said) or _TELLS.search(said):
+    if _MOMENT.search(said) or _TELLS.search(said) or _REPORTS.match(said):
         return None
     decides = _SETTLES.search(said) is not None
     stands, orders = _STANDS.search(said), _ORDERS.match(said)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import astuple, fields
-from typing import Any
+from typing import Any, cast
 
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Rule
 from holdfast.model.trust import Trust
@@ -20,9 +20,8 @@ _LISTS = ("paths", "sources", "authors", "evidence", "against", "files")
 
 def row_of(record: Rule | Pattern | Proposal) -> Row:
     """`RULE`, `PATTERN` or `PROPOSAL`."""
-    return tuple(
-        as_list(value) if isinstance(value, tuple | list) else value for value in astuple(record)
-    )
+    values: Row = astuple(record)
+    return tuple(as_list(cast(Row, v)) if isinstance(v, tuple) else v for v in values)
 
 
 def rule_of(row: Row) -> Rule:
