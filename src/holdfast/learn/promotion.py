@@ -23,6 +23,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+from holdfast.refine.commit_style import DOMAIN as COMMITS
 from holdfast.sources.globs import any_file
 from holdfast.sources.rule_places import MEMORY
 from holdfast.store.protocol import Reader
@@ -89,6 +90,8 @@ def _is_settled(
 def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
     path = destination(pattern)
     who = f" by {len(pattern.authors)} people" if len(pattern.authors) > 1 else ""
+    how = "followed in the latest" if pattern.domain == COMMITS else "stated in"
+    what = "commits" if pattern.domain == COMMITS else "different places"
     return Proposal(
         pattern.bank,
         content_id("proposal", pattern.id),
@@ -97,7 +100,7 @@ def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
         pattern.content,
         pattern.domain,
         path,
-        f"stated in {pattern.occurrences} different places{who}; confidence {pattern.confidence}",
+        f"{how} {pattern.occurrences} {what}{who}; confidence {pattern.confidence}",
         now,
         pattern.trust,
         confined_to(pattern),
