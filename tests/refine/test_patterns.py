@@ -17,9 +17,7 @@ from holdfast.sources.globs import any_file
 from holdfast.store.statements import Statement
 
 
-def stated(
-    n: int, text: str, source: str = "", trust: Trust = Trust.USER, **more: str
-) -> Statement:
+def stated(n: int, text: str, trust: Trust = Trust.USER, about: str = "") -> Statement:
     time = f"2026-01-{n + 1:02}T00:00:00.000Z"
     uri = f"holdfast://turn/{n}"
     made = Statement("b", uri, 0, f"s{n}", f"session {n}", "user", time, text, trust)
