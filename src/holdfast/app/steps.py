@@ -139,8 +139,8 @@ def learn(work: Work) -> str:
     def tick() -> None:
         work.tick("learning", 0, 0)
 
-    proposed = work.memory.follow(tick)
     told = know(work.memory.store, tick)
+    proposed = work.memory.follow(tick)
     return ", ".join([*told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
