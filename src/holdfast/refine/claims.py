@@ -113,7 +113,7 @@ def _of_agent(x: Exchange, turn: Turn, trouble: bool) -> Iterator[Claim]:
             yield _claim(x, turn, ClaimKind.DISPROOF, sentence)
         if guesses.states_cause(sentence):
             yield _claim(x, turn, ClaimKind.FINDING, sentence)
-        elif trouble and guesses.guesses(sentence):
+        elif trouble and guesses.guesses(sentence) and not is_chatter(sentence):
             guess = _claim(x, turn, ClaimKind.HYPOTHESIS, sentence)
             yield replace(guess, status=Status.HYPOTHESIS)
 
@@ -255,7 +255,7 @@ def _fix_told(
             cause, fix = guesses.states_cause(sentence), guesses.tells_fix(sentence)
             if not (cause or fix) or is_chatter(sentence) or len(sentence) < 40:
                 continue
-            line = next((line for line in lines if _speaks_of(sentence, line, 2)), "")
+            line = next((line for line in lines if _speaks_of(sentence, line, 3)), "")
             if line or _speaks_of(sentence, x.title, 2):
                 (causes if cause else fixes).append((turn, sentence, line))
     return next(iter((*causes[-1:], *fixes[-1:])), None)

@@ -51,9 +51,13 @@ class Course:
 
     def _agree(self, claim: Claim) -> None:
         """A yes, or a commit, bears out the last cause of its session."""
-        last = self._last.pop(claim.session, None)
-        if last is not None and last.seq < claim.seq and self._status[last.id] in _OPEN:
+        last = self._last.get(claim.session)
+        if last is None or last.seq >= claim.seq or self._status[last.id] not in _OPEN:
+            return
+        # A commit may be of anything: its message must speak of the cause.
+        if claim.by_person or self._matter[last.id] & guesses.matter_of(claim.text):
             self.change(last, claim, Status.VERIFIED)
+            del self._last[claim.session]
 
     def _disprove(self, claim: Claim, open_causes: Iterable[Claim]) -> None:
         matter = guesses.matter_of(claim.text)
