@@ -168,7 +168,9 @@ def test_links_out_of_the_project_and_excluded_projects_are_left_alone(home: Pat
     (root / ".claude/rules").mkdir(parents=True)
     (root / ".claude/rules/a.md").symlink_to(home / "secret.md")
     put(root, ".claude/rules/b.md", "AWS key AKIAIOSFODNN7EXAMPLE for the lemur\n")
-    with open_at(home) as memory:
+    put(root, ".claude/rules/private/c.md", "The secret handshake of the tapir\n")
+    settings = Settings(home=home, claude_dir=home / "claude", exclude_paths=("*/private/",))
+    with Holdfast(settings) as memory:
         memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
         memory.follow()
         texts = list(known(memory, root).values())

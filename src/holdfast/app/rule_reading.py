@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from fnmatch import fnmatch
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import StoreError
@@ -17,7 +19,14 @@ def places_for(settings: Settings, banks: Banks, root: str) -> list[RulePlace]:
     """The files of rules that hold in a project; none of one that the settings keep out."""
     if root and banks.excluded(root):
         return []
-    return rule_places(root, str(settings.claude_dir))
+    found = rule_places(root, str(settings.claude_dir))
+    return [place for place in found if not _excluded(place, settings.exclude_paths)]
+
+
+def _excluded(place: RulePlace, patterns: Sequence[str]) -> bool:
+    """Whether the settings keep a file out of memory."""
+    wanted = [p for given in patterns for p in (given.rstrip("/"), given.rstrip("/") + "/*")]
+    return any(fnmatch(name, p) for name in (place.path, place.file) for p in wanted)
 
 
 def follow_rules(
