@@ -291,3 +291,42 @@ def relations(sentence: str) -> list[Relation]:
 def is_trouble(sentence: str) -> bool:
     """Whether a sentence tells of something that does not work."""
     return _TROUBLE.search(sentence) is not None
+
+
+_DENIES = re.compile(
+    r"\b(?:not|no|never|none|nor|cannot|without|avoid|stop|forbid(?:den)?|refuse|reject|"
+    r"drop(?:ped)?|\w+n['’]t|no longer|nie|niemals|nicht|kein\w*|jamais|nunca|mai|nooit|никогда)\b",
+    re.IGNORECASE,
+)
+# A "no" to what was said before.
+_ANSWERS = re.compile(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORECASE)
+# What tells how firmly something is said, or that it is, but not what.
+_FRAME = frozenset(
+    map(
+        stem,
+        "always never must should shall may ever don didn doesn won isn aren cannot please "
+        "remember now decided decide decision agreed agree rule rules convention policy going "
+        "forward instead rather really actually exactly ensure sure important note make keep "
+        "forget told tell said say avoid prefer preferred every everywhere any all whenever "
+        "future project".split(),
+    )
+)
+
+
+def denies(sentence: str) -> bool:
+    """Whether a sentence forbids or negates something."""
+    return _DENIES.search(_ANSWERS.sub("", sentence)) is not None
+
+
+def telling(text: str) -> frozenset[str]:
+    """The stems of a text that tell what it is about, without those that only frame it."""
+    found = (stem(word) for word in words(text) if word not in STOPWORDS)
+    return frozenset(
+        root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAME
+    )
+
+
+def shared(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much of the shorter of two texts, by their telling stems, is in the longer."""
+    fewest = min(len(one), len(other))
+    return len(one & other) / fewest if fewest else 0.0

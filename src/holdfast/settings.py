@@ -19,11 +19,12 @@ from holdfast.errors import SettingsError
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
-    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models"),
+    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models", "promote"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
     "rerank": ("model",),
+    "promote": ("automatic", "memory"),
     "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents"),
     "models": (
         "use", "summaries", "extraction", "reflection", "agent", "endpoint", "api_key_env",
@@ -85,6 +86,15 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
+class Promote:
+    """Whether what has earned the rank of a rule is written without asking: into the files of
+    rules, and into the semantic memory."""
+
+    automatic: bool = False
+    memory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How this installation behaves."""
 
@@ -104,6 +114,7 @@ class Settings:
     rerank_model: str = ""
     brief: Brief = field(default_factory=Brief)
     models: Models = field(default_factory=Models)
+    promote: Promote = field(default_factory=Promote)
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
 
@@ -142,6 +153,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         rerank_model=env.get("HOLDFAST_RERANKER") or rerank.text("model"),
         brief=_brief(file.table("brief")),
         models=_models(file.table("models"), env),
+        promote=_promote(file.table("promote")),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
     )
 
@@ -156,6 +168,10 @@ def _brief(table: _Table) -> Brief:
         exchanges=table.number("exchanges", usual.exchanges),
         subagents=table.flag("subagents", usual.subagents),
     )
+
+
+def _promote(table: _Table) -> Promote:
+    return Promote(table.flag("automatic", False), table.flag("memory", False))
 
 
 def _models(table: _Table, env: Mapping[str, str]) -> Models:

@@ -15,7 +15,7 @@ from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine import prompts
 from holdfast.refine.derive import derive_outdated, derive_stale
-from holdfast.refine.rules import RULES
+from holdfast.refine.version import RULES
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

@@ -23,6 +23,7 @@ class Stage(NamedTuple):
 # The versions are those of the modules: a stage must not be loaded to know that it is not needed.
 STAGES = (
     Stage("facts", 1, "holdfast.refine.knowing", "know_facts"),
+    Stage("patterns", 1, "holdfast.refine.pattern_stage", "update_patterns"),
     Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),
     Stage("entities", 1, "holdfast.refine.entities", "know_entities"),
 )

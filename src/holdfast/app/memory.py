@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.curating import Curating
 from holdfast.app.knowing import know
+from holdfast.app.learning import Learning
 from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
@@ -27,7 +27,7 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
-class Holdfast(Curating):
+class Holdfast(Learning):
     """One memory, open for questions and for reading in."""
 
     def __init__(

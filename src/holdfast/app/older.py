@@ -8,7 +8,7 @@ from holdfast.app.knowing import stages_behind
 from holdfast.app.reading import Reading
 from holdfast.errors import StoreError
 from holdfast.refine.prompts import VERSION as PROMPTS
-from holdfast.refine.rules import RULES
+from holdfast.refine.version import RULES
 
 
 class Older(NamedTuple):

@@ -30,6 +30,7 @@ from holdfast.refine.pending import find_pending
 from holdfast.research.answer import ask
 from holdfast.settings import NO_MODEL, Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
+from holdfast.sources.rule_places import rule_places, top_of
 from holdfast.store.calls import Accounts
 from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Counts, Reader, Record, Store
@@ -159,6 +160,7 @@ class Reading:
     def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """The same, with every option."""
         id = self.bank_id(bank)
+        self._look_at_rules(id, bool(bank or self.settings.bank))
         found = self._recall(id, query, plan)
         return replace(found, bank=self.bank_name(id))
 
@@ -167,6 +169,28 @@ class Reading:
         since that takes longer than all the rest. For a process that asks only once."""
         found = self.recall_by(query, bank, plan._replace(budget=Budget.LOW))
         return found if _plain(found) else self.recall_by(query, bank, plan)
+
+    def present(self) -> tuple[str, str]:
+        """The bank of the folder we stand in, and the top of its project; "" where there is
+        none."""
+        try:
+            folder = here()
+        except InputError:
+            return "", ""
+        found = self._banks.find(self._store, folder)
+        return (found, top_of(folder)) if found else ("", "")
+
+    def _look_at_rules(self, bank: str | None, named: bool) -> None:
+        """Read files of rules that changed since; mostly none has, and only their times are
+        looked at. Without a name the bank is that of this folder, and so are its rules."""
+        if not bank:
+            return
+        seen = self._store.rule_files(bank)
+        root = next((file.root for file in seen), "") if named else top_of(here())
+        now = rule_places(root, str(self.settings.claude_dir))
+        if {f.file: f.stamp for f in seen} != {place.file: place.stamp for place in now}:
+            reading: Any = import_module("holdfast.app.rule_reading")
+            reading.follow_if_possible(self._store, self.settings, self._banks, bank, root)
 
     def _recall(self, bank: str | None, query: str, plan: Plan) -> Recalled:
         """The same question of the same memory has the same answer, until "today" is another. An

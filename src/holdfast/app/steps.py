@@ -135,8 +135,14 @@ def summarise(work: Work) -> str:
 
 def know(work: Work) -> str:
     """Work out what is known above the session, where something under it has changed."""
-    done = knowing.know(work.memory.store, lambda: work.tick("knowing", 0, 0))
-    return ", ".join(f"{count} {name}" for name, count in done.items() if count)
+
+    def tick() -> None:
+        work.tick("knowing", 0, 0)
+
+    done = knowing.know(work.memory.store, tick)
+    proposed = work.memory.follow(tick)
+    told = [f"{count} {name}" for name, count in done.items() if count]
+    return ", ".join([*told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
 def advise(work: Work) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from holdfast.brief.frame import NOTHING, Brief, day, enframe, mark, quote, tame
+from holdfast.brief.ground import Ground
 from holdfast.brief.matters import Matter, Matters, Saying, same_matter, telling
 from holdfast.brief.nearness import Nearness
 from holdfast.brief.prompts import goal_of
@@ -173,7 +174,7 @@ def goal_brief(reader: Reader, bank: str, prompt: str, recalled: Recall | None =
         return NOTHING
     search = _Search(reader, bank, goal, recalled)
     items = _choose(search.run(), search.matters)
-    return _render(items) if items else NOTHING
+    return _render(items, Ground(reader, bank)) if items else NOTHING
 
 
 def clears(found: _Found) -> bool:
@@ -246,12 +247,12 @@ def _sayings(matter: Matter, stretch: Sequence[Matter]) -> tuple[Saying, ...]:
     return tuple(telling([*own, *clear]))
 
 
-def _render(items: Sequence[_Item]) -> Brief:
+def _render(items: Sequence[_Item], ground: Ground) -> Brief:
     """As many whole items as fit."""
     lines: list[str] = list(_HEAD)
     records: list[str] = []
     for item in items:
-        told = _lines(item)
+        told = _lines(item, ground)
         if sum(map(len, (*lines, *told))) + len(lines) > MOST_CHARACTERS and records:
             break
         lines += told
@@ -260,7 +261,7 @@ def _render(items: Sequence[_Item]) -> Brief:
     return enframe("goal", lines, records)
 
 
-def _lines(item: _Item) -> list[str]:
+def _lines(item: _Item, ground: Ground) -> list[str]:
     matter = item.matter
     lines: list[str] = []
     who = ""
@@ -280,6 +281,9 @@ def _lines(item: _Item) -> list[str]:
         before = telling(item.amended.sayings, most=1)
         said = quote(before[0].sentence if before else item.amended.title)
         lines.append(f"  This replaces {day(item.amended.time)}: {said}")
+    otherwise = ground.mark(" ".join(saying.sentence for saying in item.sayings))
+    if otherwise:
+        lines.append(f" {otherwise}")
     files = ", ".join(sorted(matter.changed)[:3])
     lines.append(f"  {f'files: {tame(files)}; ' if files else ''}source: {matter.uri}")
     return lines

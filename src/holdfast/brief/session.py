@@ -23,6 +23,7 @@ from holdfast.brief.frame import (
     tokens,
     width,
 )
+from holdfast.brief.ground import Ground
 from holdfast.brief.known import known as known_facts
 from holdfast.brief.matters import Matter, Matters, latest_versions, telling
 from holdfast.language import cut, sentences
@@ -35,6 +36,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.hits import corrected
 from holdfast.refine.signals import is_go_on
 from holdfast.sources.claude_code.files import AGENT
+from holdfast.sources.rule_places import MEMORY
 from holdfast.store.protocol import Reader
 
 _SESSIONS = 12
@@ -64,13 +66,14 @@ def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int)
     known = reader.bank(bank)
     left = _left_off(reader, bank)
     index = _index(reader, bank, exchanges)
-    decided = _decisions(reader, bank)
+    ground = Ground(reader, bank)
+    decided = _decisions(reader, bank, ground)
     if known is None or not (left or index or decided):
         return NOTHING
     head = _head(known.name)
     foot = _Part((_FOOT,))
     room = min(budget_tokens * 4, MOST_CHARACTERS) - head.size - foot.size - _FRAME_CHARACTERS
-    chosen = _fit((left, decided, index), room)
+    chosen = _fit((_ground(ground), left, decided, index), room)
     if not chosen:
         return NOTHING
     lines = [line for part in (head, *chosen, foot) for line in part.lines]
@@ -147,7 +150,13 @@ def _short(name: str) -> str:
     return f"{word}/{id[:_SHORT_ID]}"
 
 
-def _decisions(reader: Reader, bank: str) -> list[_Part]:
+def _ground(ground: Ground) -> list[_Part]:
+    """What people wrote down as the ground truth of the project."""
+    parts = [_Part((tame(line),), (record,)) for line, record in ground.lines()]
+    return [_Part(("", f"From {MEMORY}, which wins over the rest")), *parts] if parts else []
+
+
+def _decisions(reader: Reader, bank: str, ground: Ground) -> list[_Part]:
     """What was settled in so many words, the latest first, amended ones in their last version."""
     matters = Matters(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
@@ -162,9 +171,15 @@ def _decisions(reader: Reader, bank: str) -> list[_Part]:
     told = [(m.time, _decision(m, before)) for m, before in latest_versions(settled[:40])]
     told += [(line.time, _Part((line.text,), line.records)) for line in facts.lines]
     told.sort(key=lambda one: (one[0], one[1].lines), reverse=True)
-    parts = [part for _, part in told]
+    parts = [_against(part, ground) for _, part in told]
     heading = _Part(("", "Decided here (in the words of the time; the latest version of each)"))
     return [heading, *parts[:_DECISIONS]] if parts else []
+
+
+def _against(part: _Part, ground: Ground) -> _Part:
+    """A decision, with what the ground truth says to the contrary."""
+    remark = ground.mark(" ".join(part.lines))
+    return _Part((*part.lines[:-1], part.lines[-1] + remark), part.records) if remark else part
 
 
 def _tells_more(matter: Matter, covered: frozenset[str]) -> bool:

@@ -14,7 +14,16 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.decisions import settle, standing, undoable
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Fact, Memory, Network, Review, ReviewState, Validity
+from holdfast.model.knowledge import (
+    Fact,
+    Memory,
+    Network,
+    Pattern,
+    Review,
+    ReviewState,
+    Rule,
+    Validity,
+)
 from holdfast.model.records import Session
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
@@ -59,12 +68,27 @@ def find_target(reader: Reader, bank: str | None, text: str) -> Target:
             raise
     else:
         if not exact:
-            return target_of(record)
+            return target_of(_decidable(record))
     if len(away) > 1:
         names = ", ".join(uri(c.kind, c.id) for c in away)
         raise NotFoundError(f"Several records start with {text!r}.", f"One of: {names}.")
     c = away[0]
     return Target(c.bank, c.kind, c.id, c.session, shown=False)
+
+
+def _decidable(record: Record) -> Record:
+    """A record that can be decided about here: rules are people's own files, patterns follow from
+    what was said."""
+    if isinstance(record, Rule):
+        raise InputError(
+            f"{uri('rule', record.id)} is a part of {record.file}.", "Change it there."
+        )
+    if isinstance(record, Pattern):
+        raise InputError(
+            f"{uri('pattern', record.id)} is made of other records.",
+            "`holdfast promote reject` turns it down; `holdfast forget` takes its evidence.",
+        )
+    return record
 
 
 def target_of(record: Record) -> Target:

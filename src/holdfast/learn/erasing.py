@@ -21,6 +21,7 @@ from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
 from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
+from holdfast.model.knowledge import Rule
 from holdfast.model.ledger import Skip
 from holdfast.model.records import Role, Turn
 from holdfast.refine.derive import derive_session
@@ -39,6 +40,8 @@ _SHORTEST = 4
 _IN_A_LOG = 8
 _ALL = 1 << 62
 _KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
+# What is made again of the rest.
+_MADE = ("statement", "pattern", "proposal")
 _NOUNS = {"remembered": "memory", "curation": "decision", "failure": "failed line"}
 
 
@@ -224,8 +227,17 @@ class Eraser:
             for event in journal.read(path)
         )
         told.log_lines = sum(pattern(line) != line for line in self._log_lines())
-        told.transcripts = (*self._sources(self._origins(touched)), *self._settings_with(pattern))
+        told.transcripts = (
+            *self._sources(self._origins(touched)),
+            *self._rule_files(touched),
+            *self._settings_with(pattern),
+        )
         return told
+
+    def _rule_files(self, touched: Iterable[Touched]) -> list[str]:
+        """The project's own files of rules that hold it."""
+        found = [self._store.find(t.bank, "rule", t.id, 1) for t in touched if t.table == "rule"]
+        return sorted({r.file for records in found for r in records if isinstance(r, Rule)})
 
     def _settings_with(self, pattern: Scrubbing) -> list[str]:
         """Settings of the user's that are kept to be given back."""
@@ -377,4 +389,4 @@ def _scrubbed(value: Any, clean: Scrubbing) -> Any:
 
 
 def _count(touched: Iterable[Touched]) -> Counter[str]:
-    return Counter(_NOUNS.get(t.table, t.table) for t in touched)
+    return Counter(_NOUNS.get(t.table, t.table) for t in touched if t.table not in _MADE)

@@ -216,7 +216,10 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A section of a file that people review: `.claude/rules/*.md`, `CLAUDE.md`, `memory.md`."""
+    """A section of a file that people review: `.claude/rules/*.md`, `CLAUDE.md`, `memory.md`.
+    `path` is how the file is called in its project, `file` where it lies and `line` where the
+    section starts; `paths` are the files that it is for, if not for all. One that `is_ground` is
+    of `memory.md`, which wins against whatever else is remembered."""
 
     bank: str
     id: str
@@ -225,11 +228,23 @@ class Rule:
     text: str
     domain: str = ""
     paths: tuple[str, ...] = ()
+    trust: Trust = Trust.TEAM
+    file: str = ""
+    line: int = 0
+    updated: str = ""
+
+    @property
+    def is_ground(self) -> bool:
+        """Whether it stands in `memory.md`."""
+        return self.path.endswith("memory.md")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A candidate for promotion to a rule."""
+    """A candidate for promotion to a rule: a convention that was stated `occurrences` times in
+    different `sources` (sessions, commits) by `authors`; `evidence` are the records that state it
+    and `against` those that say the opposite. `decides` tells that it settled one thing rather
+    than how things are done; `files` are those that all of the evidence is about."""
 
     bank: str
     id: str
@@ -240,3 +255,49 @@ class Pattern:
     trust: Trust
     sources: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    last: str = ""
+    decides: bool = False
+
+
+class ProposalKind(StrEnum):
+    """What is proposed: to add a rule, or to look at one that may have had its day."""
+
+    PROMOTE = "promote"
+    DEMOTE = "demote"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something that waits for a person: a pattern to be written into a file as `text`, or a rule
+    to be taken out by hand. `base` tells the file as it was when this was proposed, "" if it was
+    not there."""
+
+    bank: str
+    id: str
+    kind: ProposalKind
+    target: str
+    text: str
+    domain: str
+    path: str
+    reason: str
+    made: str
+    trust: Trust
+    paths: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    base: str = ""
+
+
+class Refusal(NamedTuple):
+    """A proposal that a person turned down, by number of the decision: the same is not proposed
+    again."""
+
+    seq: int
+    target: str
+    text: str
+    why: str
+    time: str
+    who: str
+    evidence: tuple[str, ...] = ()

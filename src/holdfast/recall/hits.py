@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.model.knowledge import Fact
+from holdfast.model.knowledge import Fact, Rule
 from holdfast.model.query import LAYER_OF, Hit, Passage, Place
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.uris import parse_uri, uri
@@ -60,6 +60,9 @@ def place_of(reader: Reader, passage: Passage) -> Place:
     """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
     if passage.kind == "commit":
         return Place(id=passage.id)
+    if passage.kind == "rule":
+        found = reader.find(passage.bank, "rule", passage.id, limit=1)
+        return next((Place(r.file, r.line) for r in found if isinstance(r, Rule)), Place())
     turn = first_turn(reader, passage)
     if turn is None:
         return Place()

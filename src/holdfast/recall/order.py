@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from holdfast.language import STOPWORDS, decides, sentences, stem, words
+from holdfast.language import STOPWORDS, decides, sentences, shared, stem, telling, words
+from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.when import When
@@ -28,6 +29,7 @@ _IN_RECENT = 1.5
 _AUTHORITY = 0.03
 _CLOSE = 0.85
 _SAME_MATTER = 0.3
+_GROUND = 0.5
 _LOOKED_AT = 20
 _QUESTION = 2000
 
@@ -111,7 +113,7 @@ def settle(ranked: list[Candidate]) -> list[Candidate]:
             candidate.notes["authority"] = authority
             candidate.score *= 1 + authority
     ranked = sorted(ranked, key=lambda c: (-c.score, c.passage.time, c.key))
-    return _later_first(ranked)
+    return _ground_first(_later_first(ranked))
 
 
 def _authority(candidate: Candidate) -> float:
@@ -140,6 +142,35 @@ def _later_first(ranked: list[Candidate]) -> list[Candidate]:
                 head.remove(later)
                 head.insert(head.index(earlier), later)
     return head + ranked[_LOOKED_AT:]
+
+
+def _ground_first(ranked: list[Candidate]) -> list[Candidate]:
+    """What people wrote down as the ground truth stands above whatever else speaks of the same
+    matter, and that is told."""
+    head = ranked[:_LOOKED_AT]
+    for ground in [c for c in head if is_ground(c.passage)]:
+        lines = [telling(line) for line in ground.passage.body[:4000].split("\n")]
+        for place, other in enumerate(head):
+            if other is ground:
+                break
+            fair = ground.score >= _GROUND * other.score
+            if other.passage.kind != "rule" and fair and _on_a_line(other, lines):
+                ground.notes["ground"] = round(other.score - ground.score, 4)
+                ground.score = other.score
+                head.remove(ground)
+                head.insert(place, ground)
+                break
+    return head + ranked[_LOOKED_AT:]
+
+
+def is_ground(passage: Passage) -> bool:
+    """Whether a passage is of `memory.md`, which wins conflicts."""
+    return passage.kind == "rule" and passage.status is Status.VERIFIED
+
+
+def _on_a_line(candidate: Candidate, lines: Sequence[frozenset[str]]) -> bool:
+    said = telling(candidate.passage.body[:2000])
+    return any(len(line & said) >= 2 and shared(line, said) >= 0.5 for line in lines)
 
 
 def _decides(candidate: Candidate) -> bool:

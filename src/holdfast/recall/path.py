@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from holdfast.language import cut
 from holdfast.model.graph import Entity
-from holdfast.model.knowledge import Claim, Concept, Fact, Memory
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri, uri
@@ -214,7 +214,9 @@ def describe_record(record: Record) -> tuple[str, str]:
             return _describe_known(record)
 
 
-def _describe_known(record: Memory | Concept | Fact | Entity) -> tuple[str, str]:
+def _describe_known(
+    record: Memory | Concept | Fact | Entity | Rule | Pattern,
+) -> tuple[str, str]:
     match record:
         case Memory():
             return record.what, record.when
@@ -224,3 +226,7 @@ def _describe_known(record: Memory | Concept | Fact | Entity) -> tuple[str, str]
             return record.content, record.validity.learned
         case Entity():
             return record.name, ""
+        case Rule():
+            return record.heading or record.text, record.updated
+        case Pattern():
+            return record.content, record.last

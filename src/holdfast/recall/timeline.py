@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from holdfast.errors import InputError
 from holdfast.language import cut
 from holdfast.model.graph import Entity
-from holdfast.model.knowledge import Claim, Concept, Fact, Memory
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
@@ -82,6 +82,8 @@ def timeline(
         )
     if isinstance(anchor, Session):
         anchor = reader.digest_of(anchor.bank, anchor.id) or Moment(_time_of(anchor))
+    elif isinstance(anchor, Rule | Pattern):
+        anchor = Moment(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
     undated = reader.undated(bank, wanted, MOST_UNDATED)
     if anchor is None:
@@ -133,7 +135,7 @@ def _placed(reader: Reader, passages: Iterable[Passage]) -> list[tuple[_Place, _
     for passage in passages:
         place = _place(Moment(passage.time, passage.kind, passage.id, passage.bank))
         for record in reader.find(passage.bank, passage.kind, passage.id, limit=1):
-            if record.id == passage.id and not isinstance(record, Session | Entity):
+            if record.id == passage.id and isinstance(record, _Timed):
                 placed.append((place, record))
     return placed
 
@@ -142,7 +144,7 @@ def _place(moment: Moment) -> _Place:
     return moment.time, moment.kind, 0, moment.id, moment.bank
 
 
-def _time_of(record: _Timed | Session) -> str:
+def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
     """The time a record is ordered by: when it began."""
     if isinstance(record, Memory):
         return record.when
@@ -150,7 +152,10 @@ def _time_of(record: _Timed | Session) -> str:
         return record.updated
     if isinstance(record, Fact):
         return record.validity.learned
-    time = record.time if isinstance(record, Turn | Commit | Claim) else record.started
+    if isinstance(record, Rule | Pattern):
+        time = record.updated if isinstance(record, Rule) else record.last
+    else:
+        time = record.time if isinstance(record, Turn | Commit | Claim) else record.started
     if not time:
         raise InputError(
             f"{uri(word_of(record), record.id)} has no time, so nothing lies before or after it.",

@@ -15,7 +15,7 @@ from holdfast.refine.digests import make_digest
 from holdfast.refine.exchanges import Grouping
 from holdfast.refine.overlay import Overlay
 from holdfast.refine.passages import TurnPassages
-from holdfast.refine.rules import RULES
+from holdfast.refine.version import RULES
 from holdfast.store.curated import Hidden
 from holdfast.store.protocol import Derived, Reader, Stale, Writer
 

@@ -7,13 +7,14 @@ from datetime import datetime
 
 from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Concept, Fact, Memory
+from holdfast.model.knowledge import Concept, Fact, Memory, Rule
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit
+from holdfast.model.trust import Status
 
 # The kinds that get vectors: what is short and says most comes first.
-EAGER = ("fact", "memory", "concept", "digest", "exchange", "commit")
+EAGER = ("fact", "memory", "rule", "concept", "digest", "exchange", "commit")
 LATER = ("turn",)
 
 CONTEXT_LIMIT = 300
@@ -148,6 +149,17 @@ def concept_passage(concept: Concept) -> Passage:
     )
     return Passage(
         c.bank, "concept", c.id, "", c.updated, body, context, c.trust, hash=content_id(body)
+    )
+
+
+def rule_passage(rule: Rule) -> Passage:
+    """A section of a file of rules. It has no time: it holds until somebody changes it."""
+    r = rule
+    body = f"{r.heading}\n\n{r.text}" if r.heading else r.text
+    context = f"rule {r.domain} {r.path} {' '.join(r.paths)} {parts_of_names(body)}"
+    status = Status.VERIFIED if r.is_ground else Status.OBSERVED
+    return Passage(
+        r.bank, "rule", r.id, "", "", body, context, r.trust, status, hash=content_id(body)
     )
 
 

@@ -29,9 +29,10 @@ from holdfast.language import (
     squeeze,
     stem,
 )
+from holdfast.model.knowledge import Rule
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Status, Trust
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
 from holdfast.research.fates import Fates
@@ -103,7 +104,9 @@ def ask(
 
 def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     counts = reader.counts(bank)
+    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     held = (
+        (Layer.RULES, any(reader.rules(id) for id in banks)),
         (Layer.SUMMARIES, counts.digests),
         (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts),
         (Layer.TRANSCRIPTS, counts.turns),
@@ -198,7 +201,16 @@ def _choose(
             continue  # the same exchange speaks once, by its best record
         chosen.append(item)
         homes |= {home, session}
-    return _later_first(chosen)
+    return _ground_first(_later_first(chosen))
+
+
+def _ground_first(chosen: list[_Evidence]) -> list[_Evidence]:
+    """What people wrote down as the ground truth wins against whatever else was said."""
+    return sorted(chosen, key=lambda item: not _is_ground(item.hit))
+
+
+def _is_ground(hit: Hit) -> bool:
+    return hit.kind == "rule" and hit.status is Status.VERIFIED
 
 
 def _is_request(reader: Reader, hit: Hit) -> bool:
@@ -256,6 +268,8 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
 
 def _line(item: _Evidence, number: int, fates: Fates) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
+    if item.hit.kind == "rule":
+        mark += f" ({item.hit.source.path.rpartition('/')[2]})"
     mark += fates.mark(item.hit, item.sentence)
     if not item.hit.time:
         return f"{item.lead}{item.sentence}{mark} [{number}]"
@@ -299,6 +313,8 @@ def _caveats(chosen: Sequence[_Evidence], now: str) -> tuple[str, ...]:
         notes.append(f"The latest evidence is {_days(max(times), now)} days old.")
     if len(chosen) == 1:
         notes.append("One source only.")
+    elif _is_ground(chosen[0].hit):
+        notes.append("Where others differ from memory.md [1], memory.md holds.")
     if all(item.hit.trust is Trust.EXTERNAL for item in chosen):
         notes.append("All of it involves text from outside the project.")
     days = {time[:10] for time in times}
@@ -324,12 +340,19 @@ def _citation(reader: Reader, number: int, item: _Evidence) -> Citation:
     )
 
 
+def _domain(reader: Reader, bank: str, id: str) -> str:
+    found = reader.find(bank, "rule", id, limit=1)
+    return next((rule.domain for rule in found if isinstance(rule, Rule)), "")
+
+
 def _browse_url(reader: Reader, hit: Hit) -> str:
     word, _, id = hit.uri.removeprefix("holdfast://").partition("/")
     if word == "commit":
         return f"/repos?commit={id}"
     if word == "digest":
         return f"/sessions/{hit.session}"
+    if word == "rule":
+        return f"/memory?tab=rules&file={_domain(reader, hit.bank, id)}"
     if word == "fact":
         return f"/memory?tab=facts&id={id}"
     if word == "memory":

@@ -6,7 +6,7 @@ process may hold the store for a while, but never for good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
 summary) are written once and survive. Derived rows (exchange, digest, claim, fact, concept,
-passage) can be made again.
+rule, pattern, passage) can be made again.
 """
 
 from __future__ import annotations
@@ -17,28 +17,24 @@ from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity
-from holdfast.model.knowledge import Claim, Concept, Fact, Memory
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.calls import Calls, Summaries
 from holdfast.store.concepts import ConceptQuestions, ConceptWays
-from holdfast.store.curated import (
-    CuratedQuestions,
-    CuratedWays,
-    Erasing,
-    Hidden,
-    Superseded,
-)
+from holdfast.store.curated import CuratedQuestions, CuratedWays, Erasing, Hidden, Superseded
 from holdfast.store.facts import FactQuestions, FactWays
 from holdfast.store.graph import GraphQuestions, GraphWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
+from holdfast.store.rules import RuleQuestions, RuleWays
 from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
 
-Record = Turn | Exchange | Digest | Session | Commit | Memory | Concept | Fact | Claim | Entity
+_Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
+Record = Turn | Exchange | Digest | Session | Commit | _Known
 
 
 class Match(NamedTuple):
@@ -74,7 +70,13 @@ Derived = Exchange | Digest | Passage | Claim | Hidden | Superseded
 
 
 class Reader(
-    CuratedQuestions, VectorQuestions, ConceptQuestions, FactQuestions, GraphQuestions, Protocol
+    CuratedQuestions,
+    VectorQuestions,
+    ConceptQuestions,
+    FactQuestions,
+    GraphQuestions,
+    RuleQuestions,
+    Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
@@ -248,6 +250,7 @@ class Writer(
     ConceptWays,
     FactWays,
     GraphWays,
+    RuleWays,
     Protocol,
 ):
     """The ways in."""

@@ -46,6 +46,8 @@ COMMANDS = {
     "entity": Command("entity", "say which names mean the same"),
     "undo": Command("undo", "take back the latest decisions about records"),
     "scrub": Command("scrub", "erase a secret for good, wherever it is in the memory"),
+    "learn": Command("learn", "add a rule to the files that people review"),
+    "promote": Command("promote", "review what has earned the rank of a rule"),
     "brief": Command("brief", "what the next session is told unasked, and what came of it"),
     "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
     "import": Command("import_", "read a dialogue from another program"),

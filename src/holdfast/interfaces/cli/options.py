@@ -11,8 +11,6 @@ from holdfast.model.query import Layer
 from holdfast.recall.plan import Budget
 from holdfast.recall.times import read_span
 
-_NOT_YET = (Layer.RULES,)
-
 
 def add_bank(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """`--bank NAME`."""
@@ -42,7 +40,7 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
 
 def add_layer(parser: argparse.ArgumentParser) -> None:
     """`--layer LAYER`, any number of times."""
-    names = [layer.value for layer in Layer if layer not in _NOT_YET]
+    names = [layer.value for layer in Layer]
     parser.add_argument(
         "--layer",
         action="append",

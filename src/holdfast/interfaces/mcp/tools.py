@@ -23,7 +23,7 @@ being asked; to make a fact easy to find later, state it in one sentence that be
 LONGEST_TEXT = 4_000
 BUDGETS = ("low", "mid", "high")
 NETWORKS = ("world", "experience", "opinion", "observation")
-LAYERS = ("summaries", "observations", "transcripts", "team")
+LAYERS = ("rules", "summaries", "observations", "transcripts", "team")
 
 
 class Tool(NamedTuple):
@@ -99,7 +99,8 @@ TOOLS = (
             "layer": {
                 "type": "string",
                 "enum": list(LAYERS),
-                "description": "Look only at session summaries, at observations (requests and what "
+                "description": "Look only at the project's rules, at session summaries, at "
+                "observations (requests and what "
                 "came of them), at transcripts, or at the team's commits.",
             },
             "network": {

@@ -13,13 +13,14 @@ from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.concepts import ConceptWays
 from holdfast.store.sqlite.facts import FactWriting
 from holdfast.store.sqlite.graph import GraphWriting
+from holdfast.store.sqlite.rules import RuleWays
 
 _PASSAGES_HELD = 1_000_000
 # What stages above the session make, and how far they have come.
 _OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "reached")
 
 
-class DerivedWays(ConceptWays, FactWriting, GraphWriting):
+class DerivedWays(ConceptWays, RuleWays, FactWriting, GraphWriting):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -105,6 +106,7 @@ class DerivedWays(ConceptWays, FactWriting, GraphWriting):
         for table in ("exchange", "digest", "made", *_OF_STAGES):
             self._run(f"DELETE FROM {table}")
         self.drop_concepts()
+        self._drop_rules()
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("DELETE FROM bearer WHERE kind = 'fact'")
         self.drop_graph()

@@ -33,6 +33,11 @@ _WORDS = {
     "chore": ("problem",),
     "injection": ("because",),
     "bank": ("background",),
+    "rule": ("heading", "text"),
+    "statement": ("text", "author", "about", "files"),
+    "pattern": ("content",),
+    "proposal": ("text", "reason"),
+    "refusal": ("text", "why"),
     "summary": ("content", "problem"),
     "call": ("problem",),
     "pause": ("problem",),
@@ -50,6 +55,11 @@ _NAMED = {
     "chore": ("''", "name", "''"),
     "injection": ("bank", "id", "session"),
     "bank": ("id", "id", "''"),
+    "rule": ("bank", "id", "''"),
+    "statement": ("bank", "uri", "session"),
+    "pattern": ("bank", "id", "''"),
+    "proposal": ("bank", "id", "''"),
+    "refusal": ("bank", "seq", "''"),
     "summary": (
         "bank",
         "record",
@@ -61,6 +71,8 @@ _NAMED = {
     "advice": ("bank", "review", "''"),
 }
 _LISTS = ("files",)
+# What was made by machine, and read from files that are still there.
+_DROPPED = ("summary", "rule", "statement", "pattern", "proposal")
 _OF_A_SESSION = (
     "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "turn",
 )  # fmt: skip
@@ -75,6 +87,7 @@ class ErasingWays(DerivedWays):
     def erase(self, what: Erasure) -> None:
         self._run("PRAGMA secure_delete = ON")
         self._erase_summaries(what)
+        self._erase_patterns(what)
         for session in what.sessions:
             for table in _OF_A_SESSION:
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
@@ -175,8 +188,8 @@ class ErasingWays(DerivedWays):
 
         def change() -> None:
             for table, rowid, row in found:
-                if table == "summary":  # one with a hole in it would not be read
-                    self._run("DELETE FROM summary WHERE rowid = ?", rowid)
+                if table in _DROPPED:
+                    self._drop_row(table, rowid)
                     continue
                 columns = _WORDS[table]
                 new = [
@@ -188,6 +201,16 @@ class ErasingWays(DerivedWays):
         self._with_open_log(change)
         self.drop_concepts()
         self.drop_graph()
+
+    def _drop_row(self, table: str, rowid: int) -> None:
+        """Remove what would make no sense with a hole in it, and what finds it."""
+        if table == "rule":
+            self._run(
+                "DELETE FROM passage WHERE kind = 'rule' AND (bank, id) = "
+                "(SELECT bank, id FROM rule WHERE rowid = ?)",
+                rowid,
+            )
+        self._run(f"DELETE FROM {table} WHERE rowid = ?", rowid)
 
     def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
         folder = self._path.parent / "backups"

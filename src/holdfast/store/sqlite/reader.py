@@ -12,13 +12,14 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
-from holdfast.store.sqlite import labels, moments, rows
+from holdfast.store.sqlite import labels, moments, rows, rule_rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
 from holdfast.store.sqlite.facts import CLAIM, FACT, FactAnswers, claim_of, fact_of
 from holdfast.store.sqlite.graph import GraphAsking
+from holdfast.store.sqlite.rules import RuleQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
@@ -30,13 +31,17 @@ _FINDABLE = {
     "session": ("seen_session", rows.SESSION, rows.session_of),
     "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
     "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
+    "rule": ("rule", rule_rows.RULE, rule_rows.rule_of),
+    "pattern": ("pattern", rule_rows.PATTERN, rule_rows.pattern_of),
     "fact": ("fact", FACT, fact_of),
     "claim": ("claim", CLAIM, claim_of),
     "entity": ("entity", rows.ENTITY, rows.entity_of),
 }
 
 
-class SqliteReader(VectorQuestions, CuratingQuestions, ConceptQuestions, FactAnswers, GraphAsking):
+class SqliteReader(
+    VectorQuestions, RuleQuestions, CuratingQuestions, ConceptQuestions, FactAnswers, GraphAsking
+):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:

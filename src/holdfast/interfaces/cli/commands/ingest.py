@@ -89,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
             account = _read(memory, inputs, arguments.workers, arguments.json)
         commits = [memory.ingest_git(path, arguments.bank) for path in repositories]
         memory.know()
+        memory.follow()
         left = _embed(memory, arguments.embed, arguments.json)
     if arguments.json:
         screen.json(

@@ -15,8 +15,8 @@ from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.refine.pricing import Estimate
 from holdfast.refine.prompts import VERSION as PROMPTS
-from holdfast.refine.rules import RULES
 from holdfast.refine.summarise import Done
+from holdfast.refine.version import RULES
 from holdfast.settings import NO_MODEL
 from holdfast.spend.prices import AS_OF
 

@@ -148,7 +148,7 @@ def _print(screen: Screen, found: Trace) -> None:
     for part in found.below:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
         screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
-    if found.word not in ("commit", "memory", "concept", "fact", "claim"):
+    if found.word in ("turn", "exchange", "digest", "session"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:

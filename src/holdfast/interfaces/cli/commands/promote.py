@@ -1,0 +1,164 @@
+"""`holdfast promote`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.learning import CRITERIA, Candidate
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.interfaces.cli import asking, options
+from holdfast.interfaces.cli.screen import Screen, number, plain
+from holdfast.model.knowledge import ProposalKind
+
+HELP = """\
+Review what has earned the rank of a rule: conventions that were stated at least three
+times in different sessions, commits or notes, and that no file of rules holds yet. Also
+rules that people contradict, or whose files are gone. Nothing is written until you
+approve it; what you reject is not proposed again."""
+
+EXAMPLES = """\
+  holdfast promote status
+  holdfast promote candidates
+  holdfast promote approve 5c1f0a
+  holdfast promote approve 5c1f0a --text "Use table-driven tests in Go."
+  holdfast promote reject 5c1f0a --why "only true for the website"
+  holdfast promote run                    look for candidates now"""
+
+ACTIONS = ("status", "candidates", "run", "approve", "reject")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
+    parser.add_argument("--text", default="", help="approve it in these words instead")
+    parser.add_argument("--why", default="", help="why it is rejected")
+    parser.add_argument(
+        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
+    )
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory() as memory:
+        match arguments.action:
+            case "status":
+                return _status(screen, memory, arguments)
+            case "approve":
+                return _approve(screen, memory, arguments)
+            case "reject":
+                return _reject(screen, memory, arguments)
+            case "run":
+                return _list(screen, memory.promote(arguments.bank), arguments.json)
+            case _:
+                return _list(screen, memory.candidates(arguments.bank), arguments.json)
+
+
+def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    state = memory.learning(arguments.bank)
+    wanted = memory.settings.promote
+    name = memory.bank_name(memory.bank_id(arguments.bank))
+    if arguments.json:
+        screen.json(
+            {
+                "bank": name,
+                **plain(state),
+                "automatic": wanted.automatic,
+                "automatic_memory": wanted.memory,
+                "criteria": CRITERIA,
+            }
+        )
+        return 0
+    screen.line(f"{name}: {number(state.rules, 'section')} in {number(len(state.files), 'file')}")
+    screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} of them ripe")
+    screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
+    screen.line(f"  {state.approved:,} approved, {state.rejected:,} rejected")
+    screen.line(f"  written without asking: {'yes' if wanted.automatic else 'no'}")
+    return 0
+
+
+def _list(screen: Screen, candidates: list[Candidate], as_json: bool) -> int:
+    if as_json:
+        screen.json({"candidates": [_told(candidate) for candidate in candidates]})
+        return 0
+    if not candidates:
+        screen.line("Nothing waits for you.")
+    for candidate in candidates:
+        _print(screen, candidate)
+    return 0
+
+
+def _told(candidate: Candidate) -> dict[str, object]:
+    p, pattern = candidate.proposal, candidate.pattern
+    return {
+        "id": p.id,
+        "kind": p.kind.value,
+        "target": p.target,
+        "text": p.text,
+        "domain": p.domain,
+        "path": p.path,
+        "paths": p.paths,
+        "reason": p.reason,
+        "made": p.made,
+        "trust": p.trust.value,
+        "confidence": pattern.confidence if pattern else None,
+        "occurrences": pattern.occurrences if pattern else None,
+        "authors": pattern.authors if pattern else (),
+        "evidence": p.evidence,
+        "diff": candidate.diff,
+        "problem": candidate.problem or None,
+        "changed": candidate.changed,
+    }
+
+
+def _print(screen: Screen, candidate: Candidate) -> None:
+    p = candidate.proposal
+    verb = "add to" if p.kind is ProposalKind.PROMOTE else "look at"
+    screen.line(f"{screen.paint(p.id, 'bold', 'cyan')}  {verb} {p.path}  ({p.trust.value})")
+    screen.wrap(p.text, "  ")
+    screen.wrap(p.reason, "  ")
+    screen.line(f"  {' '.join(p.evidence[-3:])}")
+    if candidate.problem:
+        screen.wrap(f"cannot be written: {candidate.problem}", "  ")
+    if candidate.changed:
+        screen.line(f"  {p.path} has changed since this was proposed")
+    if candidate.diff:
+        screen.line()
+        screen.line(candidate.diff)
+    screen.line()
+
+
+def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    a = arguments
+    planned = memory.plan_approval(a.id, a.text, a.bank)
+    if not a.json:
+        screen.line(planned.diff or planned.proposal.reason)
+    question = (
+        f"Write {planned.proposal.path}?" if planned.diff else "Note that it has had its day?"
+    )
+    asked = not a.yes
+    if not asking.may_go_ahead(a.yes, question, True, "files", False):
+        screen.line("Nothing was changed.")
+        return 0
+    # At a terminal the diff was just seen; without one only what was proposed is known.
+    change = memory.approve(a.id, a.text, a.bank, seen=planned.diff if asked else "")
+    if a.json:
+        path = change.path if change else planned.proposal.path
+        screen.json({"approved": planned.proposal.id, "path": path, "diff": planned.diff})
+    elif change is None:
+        screen.line(f"Noted. Take it out of {planned.proposal.path} by hand.")
+    else:
+        screen.line(f"Written: {change.file}")
+    return 0
+
+
+def _reject(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    gone = memory.reject(arguments.id, arguments.why, arguments.bank)
+    if arguments.json:
+        screen.json({"rejected": gone.id, "text": gone.text})
+    else:
+        screen.wrap(f"Rejected, and not proposed again: {gone.text}")
+    return 0

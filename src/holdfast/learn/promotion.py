@@ -1,0 +1,191 @@
+"""From patterns to proposals: what has earned the rank of a rule, and which rules have lost it.
+
+A pattern is ripe with three occurrences from different sources and a confidence of 0.8, if no file
+of rules says it already and nobody has turned it down. A rule is proposed for demotion if people
+said the opposite since, or if the files that it is for are not there. What follows from a proposal
+is up to a person, or to the setting that lets ripe patterns be written; what has words from outside
+in it is up to a person always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from holdfast.language import cut
+from holdfast.learn.decisions import standing
+from holdfast.learn.documented import Likeness, find_documented, says_the_same
+from holdfast.learn.rule_text import Addition
+from holdfast.learn.rule_writing import fingerprint, read, rules_path
+from holdfast.model.curation import Action
+from holdfast.model.ids import content_id
+from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.refine.commit_style import DOMAIN as COMMITS
+from holdfast.sources.globs import any_file
+from holdfast.sources.rule_places import MEMORY
+from holdfast.store.protocol import Reader
+
+OCCURRENCES = 3
+CONFIDENCE = 0.8
+DECISIONS = "Key Decisions"
+_DECIDED = (Action.APPROVE, Action.REJECT)
+_LINKS = 3
+_GLOBS = 3
+
+
+def is_ripe(pattern: Pattern) -> bool:
+    """Whether a pattern has earned the rank of a rule; `last` is empty if the opposite was said
+    since."""
+    enough = pattern.occurrences >= OCCURRENCES and pattern.confidence >= CONFIDENCE
+    return enough and bool(pattern.last)
+
+
+def refused(reader: Reader, bank: str) -> list[Refusal]:
+    """What was turned down, as far as nobody took that back."""
+    left = {entry.seq for entry in standing(reader.curations(bank))}
+    return [refusal for refusal in reader.refusals(bank) if refusal.seq in left]
+
+
+def propose(
+    reader: Reader, bank: str, root: Path | None, now: str, likeness: Likeness | None = None
+) -> list[Proposal]:
+    """Everything that should wait for a person now."""
+    rules = reader.rules(bank)
+    turned_down = refused(reader, bank)
+    known = {proposal.id: proposal for proposal in reader.proposals(bank)}
+    made: list[Proposal] = []
+    decided = {e.target for e in standing(reader.curations(bank)) if e.action in _DECIDED}
+    for pattern in reader.patterns(bank):
+        if uri("pattern", pattern.id) in decided:
+            continue
+        if is_ripe(pattern) and not _is_settled(pattern, rules, turned_down, made, likeness):
+            made.append(_promotion(pattern, root, now))
+    made += _demotions(reader, bank, rules, root, now, decided, likeness)
+    # What waits already waits since then, and was shown against the file of then.
+    return [
+        replace(p, made=known[p.id].made, base=known[p.id].base, text=known[p.id].text)
+        if p.id in known and known[p.id].path == p.path
+        else p
+        for p in made
+    ]
+
+
+def _is_settled(
+    pattern: Pattern,
+    rules: Sequence[Rule],
+    turned_down: Sequence[Refusal],
+    made: Sequence[Proposal],
+    likeness: Likeness | None,
+) -> bool:
+    """Whether it is documented, the opposite of what is, turned down, or proposed already."""
+    others = [r.text for r in turned_down if r.target.startswith("holdfast://pattern/")]
+    if says_the_same(pattern.content, [*others, *(p.text for p in made)], likeness):
+        return True
+    return find_documented(pattern.content, rules, likeness) is not None
+
+
+def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
+    path = destination(pattern)
+    who = f" by {len(pattern.authors)} people" if len(pattern.authors) > 1 else ""
+    how = "followed in the latest" if pattern.domain == COMMITS else "stated in"
+    what = "commits" if pattern.domain == COMMITS else "different places"
+    return Proposal(
+        pattern.bank,
+        content_id("proposal", pattern.id),
+        ProposalKind.PROMOTE,
+        uri("pattern", pattern.id),
+        pattern.content,
+        pattern.domain,
+        path,
+        f"{how} {pattern.occurrences} {what}{who}; confidence {pattern.confidence}",
+        now,
+        pattern.trust,
+        confined_to(pattern),
+        pattern.evidence,
+        fingerprint(read(root / path)) if root is not None else "",
+    )
+
+
+def destination(pattern: Pattern) -> str:
+    """The file a pattern belongs into: what was decided once into the semantic memory, how things
+    are done into the rules of its domain."""
+    return MEMORY if pattern.decides else rules_path(pattern.domain)
+
+
+def confined_to(pattern: Pattern) -> tuple[str, ...]:
+    """Globs of the places that all of the evidence is about; none if that is everywhere."""
+    paths = [PurePosixPath(name.replace("\\", "/")) for name in pattern.files]
+    if not paths or any(path.is_absolute() or ".." in path.parts for path in paths):
+        return ()
+    tops = dict.fromkeys(path.parts[0] for path in paths if len(path.parts) > 1)
+    if len(tops) > _GLOBS or any(len(path.parts) == 1 for path in paths):
+        endings = dict.fromkeys(path.suffix for path in paths)
+        return (f"**/*{next(iter(endings))}",) if len(endings) == 1 and next(iter(endings)) else ()
+    return tuple(f"{top}/**" for top in tops)
+
+
+def addition(proposal: Proposal, text: str = "") -> Addition:
+    """A proposal as what is put into a file."""
+    section = DECISIONS if proposal.path == MEMORY else ""
+    links = proposal.evidence[-_LINKS:]
+    return Addition(text or proposal.text, links, proposal.domain, proposal.paths, section)
+
+
+def may_be_automatic(proposal: Proposal, automatic: bool, memory: bool) -> bool:
+    """Whether the settings may stand in for a person, for rules and for the semantic memory:
+    never for words from outside."""
+    wanted = memory if proposal.path == MEMORY else automatic
+    trusted = proposal.trust in (Trust.USER, Trust.TEAM)
+    return wanted and trusted and proposal.kind is ProposalKind.PROMOTE
+
+
+def _demotions(
+    reader: Reader,
+    bank: str,
+    rules: Sequence[Rule],
+    root: Path | None,
+    now: str,
+    decided: set[str],
+    likeness: Likeness | None,
+) -> Iterator[Proposal]:
+    """Rules that people contradict, and rules for files that are not there."""
+    own = [rule for rule in rules if not rule.path.startswith("~/")]
+    seen: set[str] = set()
+    for pattern in reader.patterns(bank):
+        if not is_ripe(pattern):
+            continue
+        found = find_documented(pattern.content, own, likeness)
+        if found is None or not found.opposes or pattern.last <= found.rule.updated:
+            continue
+        reason = f"contradicted in {pattern.occurrences} places since: {cut(pattern.content, 160)}"
+        yield from _demotion(found.rule, found.sentence, reason, pattern, now, decided | seen)
+        seen.add(uri("rule", found.rule.id))
+    for rule in own:
+        if rule.paths and root is not None and not any_file(root, rule.paths):
+            reason = f"never applies: no file is matched by {', '.join(rule.paths)}"
+            yield from _demotion(rule, cut(rule.text, 200), reason, None, now, decided | seen)
+            seen.add(uri("rule", rule.id))
+
+
+def _demotion(
+    rule: Rule, sentence: str, reason: str, pattern: Pattern | None, now: str, left_out: set[str]
+) -> Iterator[Proposal]:
+    target = uri("rule", rule.id)
+    if target not in left_out:
+        yield Proposal(
+            rule.bank,
+            content_id("proposal", target, sentence),
+            ProposalKind.DEMOTE,
+            target,
+            sentence,
+            rule.domain,
+            rule.path,
+            reason,
+            now,
+            pattern.trust if pattern else rule.trust,
+            (),
+            pattern.evidence if pattern else (),
+        )

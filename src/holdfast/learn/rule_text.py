@@ -1,0 +1,190 @@
+"""Adding a rule to a text without touching a byte of what people wrote.
+
+A pure function of bytes: something is put in at one place, and everything before and after that
+place stays as it is. The place is after the last list that rules stand in, in that list's own
+style (marker, indentation, blank lines between items, ends of lines); else the end of the text.
+A text that cannot be added to safely is refused, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.errors import InputError
+from holdfast.language import squeeze
+from holdfast.sources.rule_files import fence_after, frontmatter_end
+
+_BOM = b"\xef\xbb\xbf"
+_ITEM = re.compile(r"([ \t]*)([-*+]|\d{1,4}[.)])([ \t]+)\S")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
+_LONGEST = 2000
+
+
+class Addition(NamedTuple):
+    """A rule to be added: its words, the URIs that bear it out, the domain it belongs to, and
+    the globs it is confined to, for a file that is made for it. With a `section` it goes under
+    the heading that holds this word, or under a new one."""
+
+    text: str
+    evidence: Sequence[str] = ()
+    domain: str = ""
+    paths: Sequence[str] = ()
+    section: str = ""
+
+
+class _List(NamedTuple):
+    """The last item of a list: the line after it, and how items of that list look."""
+
+    after: int
+    indent: str
+    marker: str
+    gap: str
+    loose: bool
+
+
+def add_rule(raw: bytes | None, addition: Addition) -> bytes:
+    """The bytes of a file with a rule added; None is a file that is not there yet."""
+    line = _words(addition)
+    if raw is None or not raw.removeprefix(_BOM).strip():
+        return (raw or b"") + _new_file(line, addition).encode()
+    text = raw.decode("utf-8", "surrogateescape")
+    _refuse_unsafe(text)
+    newline = _newline(text)
+    lines = text.split(newline)
+    place, entry = _place(lines, line, addition)
+    made = [*lines[:place], *entry, *lines[place:]]
+    return newline.join(made).encode("utf-8", "surrogateescape")
+
+
+def _words(addition: Addition) -> str:
+    """The rule as one line, with the comment that links its evidence."""
+    text = squeeze(addition.text)
+    if not text:
+        raise InputError("There are no words.", "Say what the rule is.")
+    if len(text) > _LONGEST:
+        raise InputError(
+            f"That is {len(text):,} characters; {_LONGEST:,} are the most.",
+            "A rule is a sentence or two; write what is longer into the file yourself.",
+        )
+    if "<!--" in text or "-->" in text:
+        raise InputError("A rule cannot hold a comment.", "Leave out <!-- and -->.")
+    links = " ".join(addition.evidence)
+    return f"{text} <!-- {links} -->" if links else text
+
+
+def _new_file(line: str, addition: Addition) -> str:
+    head = ""
+    if addition.paths:
+        globs = "".join(f'  - "{glob}"\n' for glob in addition.paths)
+        head = f"---\npaths:\n{globs}---\n\n"
+    title = (addition.domain or "rules").replace("-", " ").capitalize()
+    heading = f"# {title}\n\n" if not addition.section else f"# Memory\n\n## {addition.section}\n\n"
+    return f"{head}{heading}- {line}\n"
+
+
+def _refuse_unsafe(text: str) -> None:
+    if _CONFLICT.search(text.replace("\r", "\n")):
+        raise InputError("It has unresolved conflict markers in it.", "Resolve them first.")
+    if "\x00" in text:
+        raise InputError("It is not a text.", "Save it as UTF-8 first.")
+    fence = ""
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        fence = fence_after(line, fence)
+    if fence:
+        raise InputError("A code block in it is never closed.", "Close it first.")
+    if text.rfind("<!--") > text.rfind("-->"):
+        raise InputError("A comment in it is never closed.", "Close it first.")
+
+
+def _newline(text: str) -> str:
+    """What most lines end with; it only has to be told where lines are."""
+    crlf = text.count("\r\n")
+    lf = text.count("\n") - crlf
+    if not crlf and not lf:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if crlf > lf else "\n"
+
+
+def _place(lines: list[str], line: str, addition: Addition) -> tuple[int, list[str]]:
+    """Before which line the rule goes, and the lines to put there."""
+    bare = [one.rstrip("\r") for one in lines]
+    bare[0] = bare[0].removeprefix("\ufeff")
+    span = _span(bare, addition.section)
+    if span is None:
+        return _trimmed(bare, len(bare)), ["", f"## {addition.section}", "", f"- {line}"]
+    found = _last_list(bare, *span)
+    # Lines of a file of mixed endings keep the ending that their neighbour has.
+    if found is not None:
+        mark = "\r" if found.after and lines[found.after - 1].endswith("\r") else ""
+        entry = f"{found.indent}{found.marker}{found.gap}{line}{mark}"
+        return found.after, [mark, entry] if found.loose else [entry]
+    at = _trimmed(bare, span[1])
+    return at, ["", f"- {line}"]
+
+
+def _trimmed(bare: list[str], last: int) -> int:
+    while last > 0 and not bare[last - 1].strip():
+        last -= 1
+    return last
+
+
+def _span(bare: list[str], section: str) -> tuple[int, int] | None:
+    """The lines of the section whose heading holds a word, None if there is none; without a
+    section all of them after frontmatter."""
+    start = frontmatter_end(bare)
+    if not section:
+        return start, len(bare)
+    fence, level, first = "", 0, -1
+    for number, line in enumerate(bare[start:], start):
+        fence = fence_after(line, fence)
+        heading = None if fence else _HEADING.match(line)
+        if heading is None:
+            continue
+        if first >= 0 and len(heading.group(1)) <= level:
+            return first, number
+        if first < 0 and section.split()[-1].lower() in heading.group(2).lower():
+            first, level = number + 1, len(heading.group(1))
+    return (first, len(bare)) if first >= 0 else None
+
+
+def _last_list(bare: list[str], first: int, last: int) -> _List | None:
+    """The end of the last list outside of code, and how its items look."""
+    fence, found, items, blank = "", None, 0, 0
+    loose = False
+    for number in range(first, last):
+        line = bare[number]
+        was, fence = fence, fence_after(line, fence)
+        item = None if fence or was else _ITEM.match(line)
+        own = found.indent if found is not None and items else "   "
+        if item is not None and len(item.group(1).expandtabs(4)) <= len(own.expandtabs(4)):
+            loose = bool(items and blank)
+            items, blank = items + 1, 0
+            found = _List(number + 1, item.group(1), _next(item.group(2)), item.group(3), loose)
+        elif found is not None and not line.strip():
+            blank += 1
+        elif found is not None and (line.startswith((" ", "\t")) or not blank) and not _ends(line):
+            found, blank = found._replace(after=number + 1), 0
+        elif found is not None and (line.strip() and (blank or _ends(line))):
+            items, blank = 0, 1
+    if found is None or _followed_by_text(bare, found, last):
+        return None
+    return found
+
+
+def _ends(line: str) -> bool:
+    """Whether a line ends a list by itself."""
+    return _HEADING.match(line) is not None or line.strip().startswith(("---", "***", "|"))
+
+
+def _followed_by_text(bare: list[str], found: _List, last: int) -> bool:
+    """Whether prose follows the list, so that its end is in the middle of something."""
+    rest = [line for line in bare[found.after : last] if line.strip()]
+    return bool(rest) and not _HEADING.match(rest[0])
+
+
+def _next(marker: str) -> str:
+    number = re.match(r"\d+", marker)
+    return f"{int(number.group()) + 1}{marker[-1]}" if number else marker

@@ -1,0 +1,140 @@
+"""Rules in files: what would be written, as a diff, and the writing itself.
+
+Nothing is written that was not shown: what is written is held against the file as it is at that
+moment. A file is replaced whole or not at all, and keeps its mode. Only files inside of the project
+(or of the user's own folder) are written, and never one that is read-only, in conflict or open.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.errors import InputError
+from holdfast.learn.rule_text import Addition, add_rule
+from holdfast.sources.rule_places import MEMORY, RULES
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+
+
+class Change(NamedTuple):
+    """What adding a rule does to a file: its name, where it lies, and its bytes before and
+    after."""
+
+    path: str
+    file: Path
+    before: bytes | None
+    after: bytes
+
+    @property
+    def base(self) -> str:
+        """What tells the file as it is before; "" if it is not there."""
+        return fingerprint(self.before)
+
+    @property
+    def diff(self) -> str:
+        """What changes, line by line."""
+        old, new = _lines(self.before), _lines(self.after)
+        name = f"a/{self.path}" if self.before is not None else "/dev/null"
+        return "\n".join(difflib.unified_diff(old, new, name, f"b/{self.path}", lineterm=""))
+
+
+def fingerprint(raw: bytes | None) -> str:
+    """What tells some bytes from others; "" for none."""
+    return "" if raw is None else hashlib.sha256(raw).hexdigest()[:32]
+
+
+def _lines(raw: bytes | None) -> list[str]:
+    return (raw or b"").decode("utf-8", "replace").splitlines()
+
+
+def rules_path(domain: str) -> str:
+    """The file of a domain's rules, by its name in the project."""
+    if not _NAME.fullmatch(domain):
+        raise InputError(
+            f"{domain!r} cannot be the name of a file of rules.",
+            "Use letters, digits, - and _, as in `testing`.",
+        )
+    return f"{RULES}/{domain.lower()}.md"
+
+
+def plan(root: Path, path: str, addition: Addition) -> Change:
+    """What adding a rule to a file of the project would do."""
+    file = _resolved(root, path)
+    before = read(file)
+    # `paths` is for files that are made for the rule; in another it would confine what is there.
+    known = addition._replace(paths=()) if before is not None else addition
+    try:
+        after = add_rule(before, known)
+    except InputError as error:
+        raise InputError(f"{path} was not changed: {error.message}", error.remedy) from error
+    return Change(path, file, before, after)
+
+
+def read(file: Path) -> bytes | None:
+    """What a file holds; None if it is not there."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(
+            f"{file} cannot be read: {error.strerror or error}.", "Check its permissions."
+        ) from error
+
+
+def _resolved(root: Path, path: str) -> Path:
+    inside = Path(os.path.realpath(root))
+    file = Path(os.path.realpath(inside / path))
+    if not file.is_relative_to(inside):
+        raise InputError(
+            f"{path} leads out of the project, to {file}.", "Nothing was changed; write it there."
+        )
+    return file
+
+
+def write(change: Change) -> None:
+    """Put the new bytes in the place of the old ones."""
+    try:
+        change.file.parent.mkdir(parents=True, exist_ok=True)
+        if read(change.file) != change.before:
+            raise InputError(
+                f"{change.path} was changed just now.", "It was left as it is; run this again."
+            )
+        _replace(change)
+    except OSError as error:
+        raise InputError(
+            f"{change.path} cannot be written: {error.strerror or error}.",
+            "Check the permissions of the file and its folder. Nothing was changed.",
+        ) from error
+
+
+def _replace(change: Change) -> None:
+    file = change.file
+    there = file.stat() if change.before is not None else None
+    if there is not None and not there.st_mode & 0o222:
+        raise InputError(
+            f"{change.path} is read-only.", "Make it writable, or add the rule by hand."
+        )
+    new = file.with_name(f".{file.name}.{os.getpid()}.new")
+    try:
+        handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(change.after)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if there is not None:
+            new.chmod(stat.S_IMODE(there.st_mode))
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def is_memory(path: str) -> bool:
+    """Whether a file is the project's semantic memory."""
+    return path == MEMORY

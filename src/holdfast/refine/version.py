@@ -1,0 +1,7 @@
+"""The version of all that turns come to without a model: exchanges, digests, passages.
+
+A change that gives other rows for the same turns is a new one; `holdfast refine --stale` then
+makes again what older ones made.
+"""
+
+RULES = 1

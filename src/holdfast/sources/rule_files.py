@@ -1,0 +1,119 @@
+"""Rule files as sections: what stands under each heading, and which files it is for.
+
+Only reads. Odd frontmatter is taken as far as it can be understood; a heading inside of a code
+block is none; what links our evidence is left out, because it is not the rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+LONGEST_FILE = 1_000_000
+LONGEST_SECTION = 20_000
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_KEY = re.compile(r"(paths|globs)\s*:\s*(.*)$", re.IGNORECASE)
+_ITEM = re.compile(r"\s*-\s+(.*)$")
+_QUOTES = "\"' \t"
+
+
+class Section(NamedTuple):
+    """What stands under a heading, which is told with those above it; `line` counts from one."""
+
+    heading: str
+    text: str
+    line: int
+
+
+class RuleFile(NamedTuple):
+    """A file taken apart; `paths` are the globs of its frontmatter."""
+
+    sections: tuple[Section, ...]
+    paths: tuple[str, ...] = ()
+
+
+def decode(raw: bytes) -> str:
+    """The text of a file, whatever it ends its lines with; no byte is refused."""
+    text = raw[:LONGEST_FILE].decode("utf-8-sig", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+
+
+def read_rule_file(raw: bytes) -> RuleFile:
+    """Take a file apart."""
+    lines = decode(raw).split("\n")
+    end = frontmatter_end(lines)
+    paths = tuple(dict.fromkeys(_paths(lines[1 : end - 1]))) if end else ()
+    return RuleFile(tuple(_sections(lines, end)), paths)
+
+
+def frontmatter_end(lines: list[str]) -> int:
+    """The number of lines that frontmatter takes; 0 where there is none, or no end of it."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    for number, line in enumerate(lines[1:200], 1):
+        if line.rstrip() in ("---", "..."):
+            return number + 1
+    return 0
+
+
+def _paths(lines: list[str]) -> Iterator[str]:
+    """The globs of `paths:`, as a list in either style or as one text with commas."""
+    inside = False
+    for line in lines:
+        key, item = _KEY.match(line.strip()), _ITEM.match(line)
+        if key and not line.startswith((" ", "\t")):
+            inside = not key.group(2).strip()
+            yield from _globs(key.group(2))
+        elif inside and item:
+            yield from _globs(item.group(1))
+        elif line.strip() and not line.startswith((" ", "\t")):
+            inside = False
+
+
+def _globs(text: str) -> Iterator[str]:
+    text = re.sub(r"\s#.*$", "", text).strip().strip("[]")
+    # A comma inside of braces belongs to the glob.
+    for part in re.split(r",(?![^{]*\})", text):
+        glob = part.strip(_QUOTES)
+        if glob:
+            yield glob
+
+
+def _sections(lines: list[str], first: int) -> Iterator[Section]:
+    above: list[tuple[int, str]] = []
+    body: list[str] = []
+    start, fence = first + 1, ""
+    for number, line in enumerate(lines[first:], first + 1):
+        fence = fence_after(line, fence)
+        heading = None if fence else _HEADING.match(line)
+        if heading is None:
+            body.append(line)
+            continue
+        yield from _section(above, body, start)
+        level = len(heading.group(1))
+        above = [(n, name) for n, name in above if n < level]
+        above.append((level, (heading.group(2) or "").strip()))
+        body, start = [], number
+    yield from _section(above, body, start)
+
+
+def fence_after(line: str, fence: str) -> str:
+    """The fence of the code block that is open after a line, "" outside of any."""
+    found = _FENCE.match(line)
+    if found is None:
+        return fence
+    mark = found.group(1)
+    if not fence:
+        return "" if mark[0] == "`" and "`" in line[found.end() :] else mark
+    closes = mark.startswith(fence) and not line[found.end() :].strip()
+    return "" if closes else fence
+
+
+def _section(above: list[tuple[int, str]], body: list[str], line: int) -> Iterator[Section]:
+    text = _COMMENT.sub("", "\n".join(body)).strip()
+    if text:
+        heading = " > ".join(name for _, name in above if name)
+        yield Section(heading, text[:LONGEST_SECTION], line)
