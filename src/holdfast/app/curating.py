@@ -10,7 +10,9 @@ import os
 import pwd
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.browsing import Browsing
@@ -80,6 +82,7 @@ class Curating(Browsing):
         id = self.bank_id(bank)
         banks = [known.id for known in self._store.banks()] if id is None else [id]
         undone = self._curator(who).undo(banks, count)
+        self._know()
         self._renew()
         return undone
 
@@ -116,13 +119,20 @@ class Curating(Browsing):
         return Eraser(self._store, Places(self.settings.home), self._now, who or this_user())
 
     def _done(self, decision: Curation) -> Curation:
+        self._know()
         self._renew()
         return decision
 
     def _erased(self, told: Erased) -> Erased:
         remove_derived_files(self.settings)
+        self._know()
         self._renew()
         return told
+
+    def _know(self) -> None:
+        """Let what was decided be seen at once in what is known above the session."""
+        knowing: Any = import_module("holdfast.app.knowing")
+        knowing.know_soon(self._store, self._now)
 
     def _renew(self) -> None:
         self._remembered.clear()

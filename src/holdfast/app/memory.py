@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.curating import Curating
+from holdfast.app.minding import Minding
 from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
@@ -26,7 +26,7 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
-class Holdfast(Curating):
+class Holdfast(Minding):
     """One memory, open for questions and for reading in."""
 
     def __init__(
@@ -96,12 +96,21 @@ class Holdfast(Curating):
         return self.ingest([item])
 
     def rebuild(self) -> int:
-        """Drop everything derived and make it again; returns the number of sessions."""
+        """Drop everything derived and make it again; returns the number of sessions. What is known
+        above the session is made again where it was."""
+        known = any(self._store.has_reached(bank.id, "retain") for bank in self._store.banks())
         with self._store.transaction():
             self._store.drop_derived()
         done = derive_stale(self._store)
         self.apply_decisions()
+        if known:
+            self.know()
         return done
+
+    def know(self, tick: Callable[[], None] = lambda: None, most: int = 1_000_000) -> Any:
+        """Bring up to date what is known above the session, at most so many sessions a bank."""
+        knowing: Any = import_module("holdfast.app.knowing")
+        return knowing.know(self._store, self._now, tick, most)
 
 
 def open_memory(settings: Settings | None = None, create: bool = True) -> Holdfast:

@@ -32,6 +32,9 @@ MARKS_KEPT_S = 30 * 86400.0
 LEFTOVERS_KEPT_S = 86400.0
 TURNS_S = 20.0
 SUMS_S = 60.0
+KNOWN_AT_ONCE = 100
+# The stages of `app.knowing`, which is loaded only when one of them is behind.
+KNOWING = (("retain", 1), ("reflect", 1))
 
 
 def drain(work: Work) -> str:
@@ -128,6 +131,38 @@ def summarise(work: Work) -> str:
     return "; ".join(told)
 
 
+def extract(work: Work) -> str:
+    """Let a model extract memories, if the settings name one for that."""
+    models = work.settings.models
+    if models.use == NO_MODEL or not models.extraction:
+        return ""
+    thinking: Any = import_module("holdfast.app.thinking")
+    done = thinking.extract(
+        work.memory, work.places, work.now, lambda: work.tick("extracting", 0, 0)
+    )
+    told = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
+    told += [f"{done.failed} came to nothing"] * bool(done.failed)
+    told += [f"stopped: {done.stopped}"] * bool(done.stopped)
+    return "; ".join(told)
+
+
+def know(work: Work) -> str:
+    """Retain what sessions came to, and reflect on it, in portions: the rest waits for a pass."""
+    store = work.memory.store
+    for bank in store.banks():
+        if bank.retention:
+            retention: Any = import_module("holdfast.learn.banks")
+            gone, back = retention.keep_retention(store, bank, work.now)
+            work.more = work.more or bool(gone or back)
+    if not any(store.banks_behind(stage, version) for stage, version in KNOWING):
+        return ""
+    done = work.memory.know(lambda: work.tick("knowing", 0, 0), KNOWN_AT_ONCE)
+    work.more = work.more or done.more
+    if not (done.sessions or done.opinions):
+        return ""
+    return f"{done.sessions} sessions retained, {done.opinions} opinions changed"
+
+
 def settle(work: Work) -> str:
     """Tell what became of what hooks put into sessions that are over."""
     done = settle_injections(work.memory.store, work.now())
@@ -209,6 +244,8 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
+    Step("extract", extract),
+    Step("know", know),
     Step("settle", settle),
     Step("overwrite", overwrite),
     Step("brief", brief),

@@ -19,6 +19,7 @@ from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
+from holdfast.learn.opinions import update_opinions
 from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ledger import Skip
@@ -27,6 +28,7 @@ from holdfast.refine.derive import derive_session
 from holdfast.refine.erased import line_name, mark
 from holdfast.refine.exchanges import Grouping, exchange_id
 from holdfast.refine.ingest import passage_of
+from holdfast.refine.retain import retain_bank
 from holdfast.sources.claude_code.events import session_id
 from holdfast.sources.draft import FileInfo
 from holdfast.store.curated import Erasure, Scrubbing, Touched
@@ -38,7 +40,12 @@ _SHORTEST = 4
 _IN_A_LOG = 8
 _ALL = 1 << 62
 _KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
-_NOUNS = {"remembered": "memory", "curation": "decision", "failure": "failed line"}
+_NOUNS = {
+    "remembered": "memory",
+    "dimension": "memory",
+    "curation": "decision",
+    "failure": "failed line",
+}
 
 
 class Pattern:
@@ -143,9 +150,16 @@ class Eraser:
                 self._curator.apply(target.bank, [target])
             elif target.kind == "turn":
                 derive_session(self._store, Stale(target.bank, target.session, 0))
+            self._think_again(target.bank)
             self._note_unfinished()
         finish(self._store)
         return told
+
+    def _think_again(self, bank: str) -> None:
+        """Form the opinions of a bank anew, without what is gone."""
+        if self._store.all_opinions(bank):
+            retain_bank(self._store, bank, most=_ALL)
+            update_opinions(self._store, bank, self._now())
 
     def _turns_of(self, target: Target) -> list[Turn]:
         """The turns that are, or make up, a record; as they were read."""
@@ -165,6 +179,11 @@ class Eraser:
                 raise InputError(
                     "A digest holds only what its exchanges say.",
                     "Purge its session, or the exchange that must go; `forget` hides a digest.",
+                )
+            case "memory" if target.id not in {m.id for m in self._store.memories(target.bank)}:
+                raise InputError(
+                    "This memory holds only what the records that it rests on say.",
+                    "Purge these (`holdfast show` names them); `forget` hides a memory.",
                 )
             case _:
                 return []
@@ -230,6 +249,7 @@ class Eraser:
                 entry = Curation(0, bank, self._now(), Action.SCRUB, "", "", self._who)
                 self._store.curate(entry)
                 self._make_again(bank, [t for t in touched if t.bank == bank])
+                self._think_again(bank)
             self._note_unfinished()
         finish(self._store)
         return told
@@ -267,7 +287,7 @@ class Eraser:
         for t in touched:
             if t.table in ("turn", "session", "summary") and t.session:
                 sessions[t.session] = None
-            decided = decided or t.table in ("curation", "remembered")
+            decided = decided or t.table in ("curation", "remembered", "dimension")
             commit = self._store.commit(bank, t.id) if t.table == "commit" else None
             if commit is not None:
                 self._store.put_passage(commit, passage_of(self._store, commit))

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.mind import Belief
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.store.protocol import Reader, Record
@@ -36,7 +38,8 @@ class RawLine(NamedTuple):
 
 class Trace(NamedTuple):
     """A record, what it stands in (`above`), what it is made of (`below`), the raw line of its
-    first turn, what people decided about it, and the words that its last correction replaced."""
+    first turn, what people decided about it, the words that its last correction replaced, and how
+    firmly an opinion was believed over time."""
 
     word: str
     record: Record
@@ -45,6 +48,7 @@ class Trace(NamedTuple):
     raw: RawLine | None = None
     history: tuple[Curation, ...] = ()
     superseded: str = ""
+    beliefs: tuple[Belief, ...] = ()
 
 
 def word_of(record: Record) -> str:
@@ -129,7 +133,18 @@ def _walk(reader: Reader, record: Record) -> Trace:
         above = (uri("session", session),) if isinstance(record, Digest) else ()
         turns = reader.turns(record.bank, session, 1, 1)
         return Trace(word, record, above, tuple(exchanges), _first_raw(reader, turns))
+    if isinstance(record, Memory):
+        return _of_memory(reader, record)
     return Trace(word, record)
+
+
+def _of_memory(reader: Reader, memory: Memory) -> Trace:
+    """A memory is made of what speaks for and against it."""
+    named = [parse_uri(name) for name in (*memory.evidence_for, *memory.evidence_against)]
+    found = [reader.find(memory.bank, n.word, n.id, 1) for n in named if n]
+    below = tuple(records[0] for records in found if records)
+    told = reader.beliefs(memory.bank, memory.id) if memory.network is Network.OPINION else ()
+    return Trace("memory", memory, below=below, beliefs=tuple(told))
 
 
 def _holds(exchange: Exchange, turn: Turn) -> bool:

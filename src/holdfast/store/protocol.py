@@ -4,8 +4,8 @@
 Every write happens inside `transaction()`: it is there whole or not at all, and another
 process may hold the store for a while, but never for good.
 
-Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
-summary) are written once and survive. Derived rows (exchange, digest, passage) can be made again.
+Canonical rows (bank, source, ledger, session, turn, commit, memory, opinion, curation, injection,
+call, summary) survive. Derived rows (exchange, digest, passage, sighting) can be made again.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from holdfast.store.curated import (
     Hidden,
     Superseded,
 )
+from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 
@@ -52,6 +53,8 @@ class Counts(NamedTuple):
     raw_bytes: int = 0
     l1_bytes: int = 0
     memories: int = 0
+    retained: int = 0
+    opinions: int = 0
 
 
 class Stale(NamedTuple):
@@ -83,7 +86,7 @@ class VectorSpan(NamedTuple):
     highest: int
 
 
-class Reader(CuratedQuestions, Protocol):
+class Reader(CuratedQuestions, MindQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -282,7 +285,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
+class Writer(Reader, Summaries, Progress, CuratedWays, MindWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from holdfast.model.curation import Action, Curated, Curation
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Memory, Network
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.team import Commit
@@ -135,14 +135,25 @@ class CuratingWays(CuratingQuestions, ProgressWays):
 
     def put_memory(self, memory: Memory) -> None:
         self._run(
-            f"INSERT OR IGNORE INTO remembered ({rows.MEMORY}) VALUES ({rows.marks(rows.MEMORY)})",
-            *rows.memory_row(memory),
+            f"INSERT OR IGNORE INTO remembered ({rows.REMEMBERED}) "
+            f"VALUES ({rows.marks(rows.REMEMBERED)})",
+            *rows.remembered_row(memory),
         )
+        m = memory
+        if m.network is not Network.WORLD or m.where or m.why:
+            self._run(
+                "INSERT OR IGNORE INTO dimension VALUES (?, ?, ?, ?, ?, ?)",
+                *(m.bank, m.id, m.network.value, m.confidence, m.where, m.why),
+            )
         self.note_change(memory.bank, "")
 
     def memories(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {rows.MEMORY} FROM remembered WHERE bank = ? ORDER BY time, id", bank
+            "SELECT r.bank, r.id, time, who, text, coalesce(network, 'world'), "
+            "coalesce(place, ''), coalesce(why, ''), confidence, 'user', 'verified', '[]', '[]', 1 "
+            "FROM remembered AS r LEFT JOIN dimension AS d ON d.bank = r.bank AND d.id = r.id "
+            "WHERE r.bank = ? ORDER BY time, r.id",
+            bank,
         )
         return [rows.memory_of(row) for row in found]
 

@@ -9,12 +9,12 @@ from holdfast.model.records import Digest, Exchange
 from holdfast.store.curated import Hidden, Superseded
 from holdfast.store.protocol import Derived
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.mind import MindWays
 
 _PASSAGES_HELD = 1_000_000
 
 
-class DerivedWays(CuratingWays):
+class DerivedWays(MindWays):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -62,6 +62,7 @@ class DerivedWays(CuratingWays):
         )
 
     def _clear_derived(self, bank: str, session: str, first: int) -> None:
+        self._clear_retained(bank, session, first)
         if first > 0:
             own = "bank = ? AND session = ?"
             later = (bank, session, first)
@@ -97,5 +98,6 @@ class DerivedWays(CuratingWays):
         for table in ("exchange", "digest"):
             self._run(f"DELETE FROM {table}")
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
+        self._drop_retained()
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

@@ -27,6 +27,8 @@ _WORDS = {
     "session": ("title", "cwd", "branch", "subagent"),
     "commit": ("author", "email", "subject", "body", "files"),
     "remembered": ("text", "who"),
+    "dimension": ("place", "why"),
+    "opinion": ("target", "what", "why"),
     "curation": ("text", "who"),
     "failure": ("excerpt",),
     "source": ("problem",),
@@ -43,6 +45,8 @@ _NAMED = {
     "session": ("bank", "id", "id"),
     "commit": ("bank", "id", "''"),
     "remembered": ("bank", "id", "''"),
+    "dimension": ("bank", "id", "''"),
+    "opinion": ("bank", "id", "''"),
     "curation": ("bank", "target", "''"),
     "failure": ("(SELECT bank FROM source WHERE id = failure.source)", "offset", "source"),
     "source": ("bank", "path", "''"),
@@ -71,6 +75,7 @@ class ErasingWays(DerivedWays):
         self._run("PRAGMA secure_delete = ON")
         self._erase_summaries(what)
         for session in what.sessions:
+            self._clear_retained(what.bank, session, 0)
             for table in ("exchange", "digest", "passage", "stale", "curated", "hidden", "turn"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
             self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
@@ -84,6 +89,8 @@ class ErasingWays(DerivedWays):
                 for beside in ("passage", "bearer", "curated", "hidden"):
                     self._run(f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", *name)
                 self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
+                if kind == "memory":
+                    self._forget_dimensions(what.bank, id)
         for source in what.sources:
             self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
         self.seal(what.bank, what.marks)

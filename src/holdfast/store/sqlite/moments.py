@@ -13,6 +13,7 @@ Ask = Callable[..., list[tuple[Any, ...]]]
 # `time > ''` stands on one side only: of two lower bounds SQLite may use the wrong one, and
 # then it reads the whole bank.
 _EARLIER = ("time > '' AND (time, kind, id, bank) < (?, ?, ?, ?)", "DESC")
+_KEPT = "kind = 'memory' AND session = ''"
 _LATER = ("(time, kind, id, bank) > (?, ?, ?, ?)", "ASC")
 
 
@@ -40,11 +41,15 @@ def _beside(
     if limit < 1:
         return []
     beside, direction = side
+    # What was retained of a session lies where its exchanges lie; by itself it would only repeat
+    # them. The rest has an index of its own.
+    own = kind == "memory"
     found = ask(
-        f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? AND {beside} "
+        f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? "
+        f"AND {_KEPT if own else 'kind = ?'} AND {beside} "
         f"ORDER BY time {direction}, id {direction} LIMIT ?",
         bank,
-        kind,
+        *(() if own else (kind,)),
         *moment,
         limit,
     )
@@ -57,8 +62,8 @@ def undated(ask: Ask, banks: Sequence[str], kinds: Sequence[str], most: int) -> 
     for bank in banks:
         for kind in dict.fromkeys(kinds):
             ((count,),) = ask(
-                "SELECT count(*) FROM (SELECT 1 FROM passage "
-                "WHERE bank = ? AND kind = ? AND time = '' LIMIT ?)",
+                "SELECT count(*) FROM (SELECT 1 FROM passage WHERE bank = ? AND kind = ? "
+                "AND time = '' AND (kind <> 'memory' OR session = '') LIMIT ?)",
                 bank,
                 kind,
                 most - counted,

@@ -16,6 +16,7 @@ from holdfast.store.sqlite import labels, moments, rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
+from holdfast.store.sqlite.mind import MindQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
@@ -26,11 +27,11 @@ _FINDABLE = {
     "digest": ("digest", rows.DIGEST, rows.digest_of),
     "session": ("seen_session", rows.SESSION, rows.session_of),
     "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
-    "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
+    "memory": ("known_memory", rows.MEMORY, rows.memory_of),
 }
 
 
-class SqliteReader(VectorQuestions, CuratingQuestions):
+class SqliteReader(VectorQuestions, MindQuestions, CuratingQuestions):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:
@@ -38,7 +39,7 @@ class SqliteReader(VectorQuestions, CuratingQuestions):
         for alias, bank in self._all("SELECT alias, bank FROM alias ORDER BY alias"):
             aliases.setdefault(bank, []).append(alias)
         found = self._all(
-            "SELECT id, name, created, background, skepticism, literalism, empathy "
+            "SELECT id, name, created, background, skepticism, literalism, empathy, retention "
             "FROM bank ORDER BY name, id"
         )
         return [rows.bank_of(row, aliases.get(row[0], ())) for row in found]
@@ -115,7 +116,10 @@ class SqliteReader(VectorQuestions, CuratingQuestions):
 
     def counts(self, bank: str | None = None) -> Counts:
         where, values = in_bank(bank)
-        tables = ("seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory")
+        tables = (
+            "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory",
+            "retained", "opinion",
+        )  # fmt: skip
         numbers = [
             row[0]
             for table in tables
@@ -126,8 +130,7 @@ class SqliteReader(VectorQuestions, CuratingQuestions):
             f"WHERE {where}",
             *values,
         )
-        *told, memories = numbers
-        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories)
+        return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
         where, values = in_bank(bank)

@@ -130,7 +130,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
     def add_bank(self, bank: Bank) -> None:
         d = bank.disposition
         self._run(
-            "INSERT OR IGNORE INTO bank VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO bank VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             bank.id,
             bank.name,
             bank.created,
@@ -138,6 +138,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
             d.skepticism,
             d.literalism,
             d.empathy,
+            bank.retention,
         )
         for alias in bank.aliases:
             self.add_alias(bank.id, alias)
@@ -209,6 +210,7 @@ class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, Che
             )
         self._move_summaries(session, old, bank)
         self._rebank_decisions(session, old, bank)
+        self._clear_retained(old, session, 0)
         for table in ("exchange", "digest", "passage", "stale", "curated", "hidden"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)

@@ -88,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         if inputs:
             account = _read(memory, inputs, arguments.workers, arguments.json)
         commits = [memory.ingest_git(path, arguments.bank) for path in repositories]
+        memory.know()
         left = _embed(memory, arguments.embed, arguments.json)
     if arguments.json:
         screen.json(

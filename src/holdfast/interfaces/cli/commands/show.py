@@ -71,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "raw": plain(found.raw),
                 "superseded": found.superseded,
                 "history": [_decision(entry) for entry in found.history],
+                **({"beliefs": plain(found.beliefs)} if found.beliefs else {}),
             }
         )
     else:
@@ -110,6 +111,7 @@ def _print(screen: Screen, found: Trace) -> None:
         screen.wrap(turn_text(record), "  ")
     else:
         _print_fields(screen, plain(record))
+    _print_beliefs(screen, found)
     _print_history(screen, found)
     if found.above:
         screen.line()
@@ -125,6 +127,18 @@ def _print(screen: Screen, found: Trace) -> None:
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
         screen.line(screen.paint(cut(found.raw.text, _RAW_SHOWN), "dim"))
+
+
+def _print_beliefs(screen: Screen, found: Trace) -> None:
+    """How firmly an opinion was believed, from the first."""
+    if found.beliefs:
+        screen.line()
+        screen.line("believed:")
+    for one in found.beliefs:
+        screen.line(
+            f"  {one.time[:16].replace('T', ' ')} {one.confidence:.2f} {one.note} "
+            f"({one.favour} for, {one.against} against)"
+        )
 
 
 def _print_history(screen: Screen, found: Trace) -> None:
