@@ -14,7 +14,7 @@ from holdfast.learn.opinions import FADED, opinion_id, passage_of, trend_of
 from holdfast.model.bank import Bank
 from holdfast.model.mind import Belief, Cited, Claim, Opinion, Reflection, Trend
 from holdfast.model.trust import Status, Trust, least_trusted
-from holdfast.refine.retaining import is_worth
+from holdfast.refine.worth import is_worth
 from holdfast.store.protocol import Writer
 
 FINDING = "finding"

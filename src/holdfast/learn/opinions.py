@@ -23,7 +23,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
 from holdfast.model.uris import parse_uri
 from holdfast.refine.passages import date_words, memory_passage, parts_of_names
-from holdfast.refine.stances import BY_AGENT, PREFERENCE, by_target
+from holdfast.refine.stances import PREFERENCE, by_target
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Writer
 
@@ -73,6 +73,8 @@ def confidence_of(favour: float, against: float, sources: int, skepticism: int) 
     leading = (max(favour, against) + prior / 2) / (favour + against + prior)
     if sources < 2:
         leading *= 1 - 0.05 * (skepticism - 1)
+    # What little is left of old words carries less and less.
+    leading *= min(1.0, 0.5 + favour + against)
     return round(leading, 3)
 
 
@@ -110,7 +112,6 @@ def update_opinions(writer: Writer, bank: str, now: str) -> Updated:
     found = writer.bank(bank)
     disposition = found.disposition if found else Disposition()
     groups = by_target(writer.stances(bank))
-    groups = {key: g for key, g in groups.items() if any(s.weight > BY_AGENT for s in g)}
     latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)[:MOST]
     known = {o.id: o for o in writer.all_opinions(bank)}
     done = Updated()

@@ -38,7 +38,16 @@ _VARIABLE = re.compile(
     r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+Z?|(?<=line )\d+|/tmp/\S+|"
     r"\bin \d+\.\d+s\b|:\d+(?::\d+)?(?=[:\s]|$)"
 )
-_NO_ERROR = re.compile(r"^\s*(?:exit code \d+|\d+ (?:failed|errors?)[^:]*)\s*$", re.IGNORECASE)
+_NO_ERROR = re.compile(
+    r"^\s*(?:exit code \d+|\d+ (?:failed|errors?)[^:]*)\s*$|exited with (?:code|status)|^raise |"
+    r"^rm: |^\s*at \S+|^File \"|^Traceback",
+    re.IGNORECASE,
+)
+_LACKING = re.compile(
+    r"command not found|could not be found|not installed|no such file|permission denied|"
+    r"no module named|cannot find module",
+    re.IGNORECASE,
+)
 
 
 class Command(NamedTuple):
@@ -67,10 +76,15 @@ def command_of(tool: ToolCall) -> Command | None:
     return first
 
 
+def is_lacking(error: str) -> bool:
+    """Whether an error tells of something that is not there on this machine."""
+    return _LACKING.search(error) is not None
+
+
 def error_in(output: str) -> str:
     """The line of an output that says what went wrong, without what differs each time."""
     for line in output[:4000].splitlines():
         line = line.strip()
-        if 12 <= len(line) <= 400 and _ERROR.search(line) and not _NO_ERROR.match(line):
+        if 12 <= len(line) <= 400 and _ERROR.search(line) and not _NO_ERROR.search(line):
             return cut(_VARIABLE.sub("…", line), 120)
     return ""

@@ -9,10 +9,10 @@ words that only narrate are left out, and nothing is taken from outside the proj
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from holdfast.language import STOPWORDS, cut, decides, is_chatter, names, sentences, stem, words
+from holdfast.language import cut, names, sentences
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
 from holdfast.model.mind import Sighting
@@ -20,17 +20,28 @@ from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine import signals
-from holdfast.refine.commands import Command, command_of, error_in
+from holdfast.refine.commands import Command, command_of, error_in, is_lacking
 from holdfast.refine.passages import date_words, parts_of_names
+from holdfast.refine.worth import (
+    LONGEST,
+    is_lasting_cause,
+    is_outside,
+    is_telling_title,
+    is_vague,
+    lays_down,
+    names_cause,
+    roots,
+)
 from holdfast.sources.project import base_name
 
 MOST = 4
-WHAT_LIMIT = 280
+WHAT_LIMIT = LONGEST
 WHY_LIMIT = 200
 # A longer message of a person is pasted: a plan, a log, orders for an agent.
 TYPED = 1500
 _READ = 4000
 _FILES = 3
+_NAMED = 2
 _TOGETHER_FILES = 6
 _TOGETHER_SESSIONS = 3
 
@@ -38,7 +49,7 @@ _DID = re.compile(
     r"^(?:i(?:['’]ve| have)? (?:now |also |just )?)?(?P<verb>fixed|added|changed|moved|renamed|"
     r"removed|implemented|updated|replaced|refactored|created|wrote|extracted|split|introduced|"
     r"switched|migrated|corrected|made|rewrote|deleted|merged|released|resolved|simplified|"
-    r"converted|bumped|reverted|enabled|disabled|configured|built|set up|wired|documented)\b",
+    r"converted|bumped|reverted|configured|built|set up|wired|documented)\b",
     re.IGNORECASE,
 )
 _PAST = {
@@ -49,28 +60,9 @@ _PAST = {
     "correct": "Corrected", "make": "Made", "rewrite": "Rewrote", "delete": "Deleted",
     "merge": "Merged", "simplify": "Simplified", "convert": "Converted", "bump": "Bumped",
     "revert": "Reverted", "enable": "Enabled", "disable": "Disabled", "build": "Built",
-    "document": "Documented", "improve": "Improved", "support": "Supported", "use": "Used",
+    "document": "Documented", "improve": "Improved", "tune": "Tuned", "optimize": "Optimized",
     "clean": "Cleaned", "drop": "Dropped", "configure": "Configured", "increase": "Increased",
 }  # fmt: skip
-_CAUSE = re.compile(
-    r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|culprit) (?:is|was)|"
-    r"caused by|turns? out|because|happens when|fails? when|due to|the reason)\b",
-    re.IGNORECASE,
-)
-_LAYS_DOWN = re.compile(
-    r"\b(?:always|never|must(?: not|n['’]t)?|from now on|remember(?: that)?|do not|don['’]t ever|"
-    r"only ever|convention|the rule is|policy)\b",
-    re.IGNORECASE,
-)
-# Asking, guessing, or speaking of this very conversation.
-_IDLE = re.compile(
-    r"^(?:please|can you|could you|would you|should i|shall|maybe|perhaps|i think|i guess|i'll|"
-    r"i will|let me|let['’]s|now|next|then|and |but |so |also|wait|hmm|ok|yes|no\b|sorry|thanks|"
-    r"you['’]?(?:re| are)? |see |look|what|why|how)\b|\?$|:$|…$|\b(?:above|below|"
-    r"this (?:file|message|session|conversation)|as (?:you|i) (?:said|asked|mentioned))\b",
-    re.IGNORECASE,
-)
-_NOISE = re.compile(r"^[\W\d_]|[{}<>|]|\\n|https?://|^\S+$")
 _GENERATED = re.compile(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
 
@@ -78,34 +70,41 @@ def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) 
     """What to retain of one exchange, the best first. Where no person asked (in the session of a
     subagent), what was asked lays nothing down."""
     found: list[Sighting] = []
+    ran = [
+        (turn, command)
+        for turn in turns
+        if turn.tool is not None and turn.tool.name in signals.SHELLS
+        if (command := command_of(turn.tool)) is not None
+    ]
     cause = _cause(exchange, turns)
     done = _experience(exchange, turns, cause)
     found += [done] if done else []
     found += _laid_down(exchange, turns) if by_person else []
-    found += _errors(exchange, turns, cause)
-    if cause and exchange.outcome is Outcome.DONE and _tested(turns) is not False:
-        found += _world(exchange, cause, cause_of=True)
-    found += _commands(exchange, turns)
+    found += _errors(exchange, turns, {turn.id: command for turn, command in ran}, cause)
+    mended = exchange.type is ExchangeType.BUGFIX or _tested(turns)
+    if cause and mended and exchange.outcome is Outcome.DONE:
+        found += _world(exchange, cause)
+    found += _commands(exchange, ran)
     return distinct(found)[:MOST]
 
 
 def distinct(found: Iterable[Sighting]) -> list[Sighting]:
     """Without near-duplicates: the first of them stands, strengthened by the others' evidence."""
     kept: dict[str, Sighting] = {}
-    roots: dict[str, frozenset[str]] = {}
+    known_by: dict[str, frozenset[str]] = {}
     for one in found:
-        own = _roots(one.what)
+        own = roots(one.what)
         same = next(
             (
                 key
-                for key, others in roots.items()
+                for key, others in known_by.items()
                 if kept[key].network is one.network and _near(own, others)
             ),
             one.key,
         )
         known = kept.get(same)
         if known is None:
-            kept[one.key], roots[one.key] = one, own
+            kept[one.key], known_by[one.key] = one, own
             continue
         evidence = tuple(dict.fromkeys((*known.evidence, *one.evidence)))
         kept[same] = known._replace(evidence=evidence, why=known.why or one.why)
@@ -116,13 +115,9 @@ def _near(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= 0.85 * max(len(one), len(other), 1)
 
 
-def _roots(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
-
-
 def key_of(network: Network, what: str) -> str:
     """What makes a memory itself: its network and its words, in any order and form."""
-    return f"{network.value}:{content_id(*sorted(_roots(what)))}"
+    return f"{network.value}:{content_id(*sorted(roots(what)))}"
 
 
 def sighting(
@@ -150,7 +145,7 @@ def sighting(
         network,
         what,
         x.trust if trust is None else trust,
-        where or ", ".join(x.files_modified[:_FILES]),
+        where.strip() if where else ", ".join(x.files_modified[:_FILES]),
         who or ", ".join(dict.fromkeys(names(what, 4))),
         cut(why, WHY_LIMIT),
         context.strip(),
@@ -168,21 +163,20 @@ def _tested(turns: Sequence[Turn]) -> bool | None:
 def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> Sighting | None:
     """What was done: changes that tools prove, in the words of a commit or of the reply."""
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
-    if not (x.files_modified or commits):
-        return None
-    lead = _lead(x, turns, commits)
+    changed = [path for path in x.files_modified if not is_outside(path)]
+    lead = _lead(x, turns, commits) if changed or commits else ""
     if not lead:
         return None
-    files = [path for path in x.files_modified if base_name(path) not in lead]
-    if files and len(files) == len(x.files_modified):
-        more = len(files) - _FILES
-        lead += f" in {', '.join(files[:_FILES])}" + (f" and {more} more" if more > 0 else "")
+    if changed and not any(base_name(path) in lead for path in changed):
+        more = len(changed) - _NAMED
+        lead += f" in {', '.join(changed[:_NAMED])}" + (f" and {more} more" if more > 0 else "")
     proof = [t for t in turns if t.tool is not None and t.tool.name in signals.EDITORS][:2]
     tests = [t for t in turns if signals.is_test(t)]
     return sighting(
         x,
         Network.EXPERIENCE,
-        cut(lead, WHAT_LIMIT - 60) + _verdict(tests),
+        cut(lead, WHAT_LIMIT - 45) + _verdict(tests),
+        where=", ".join(changed[:_FILES]),
         why=cause or _asked(turns),
         evidence=[*proof, *tests[-1:]],
     )
@@ -194,18 +188,21 @@ def _lead(x: Exchange, turns: Sequence[Turn], commits: Sequence[str]) -> str:
     reply = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT and t.text), "")
     for sentence in sentences(reply[:_READ]):
         did = _DID.match(sentence)
-        if did and len(_roots(sentence)) >= 4 and not sentence.endswith((":", "…")):
-            told = sentence[did.start("verb") :].rstrip(".")
-            return cut(told[:1].upper() + told[1:], 200)
+        told = sentence[did.start("verb") :].rstrip(".") if did else ""
+        if len(roots(told)) >= 4 and not is_vague(told) and not told.endswith((":", "…")):
+            return cut(told[:1].upper() + told[1:], 170)
     first, _, rest = x.title.partition(" ")
-    past = _PAST.get(first.lower())
+    past = _PAST.get(first.lower().rstrip(":"))
+    if past and is_vague(f"{past} {rest}"):
+        return ""
     if past and len(rest.split()) >= 2:
         begun = x.outcome in (Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN)
-        return f"Began to {first.lower()} {rest}" if begun else f"{past} {rest}"
-    if len(_roots(x.title)) < 3 or _IDLE.search(x.title) or _NOISE.search(x.title):
+        verb = first.lower().rstrip(":")
+        return f"Began to {verb} {rest}" if begun else f"{past}{first[len(verb) :]} {rest}"
+    if not is_telling_title(x.title):
         return ""
-    kind = "fix" if x.type is ExchangeType.BUGFIX else "work"
-    return f"Did {kind} on “{cut(x.title, 120)}”" if kind == "work" else f"Fixed “{x.title}”"
+    mended = x.type is ExchangeType.BUGFIX and _tested(turns)
+    return f"{'Fixed' if mended else 'Worked on'} “{cut(x.title, 120)}”"
 
 
 def _verdict(tests: Sequence[Turn]) -> str:
@@ -232,25 +229,16 @@ def _cause(x: Exchange, turns: Sequence[Turn]) -> str:
     if x.trust is Trust.EXTERNAL or not any(turn.tool is not None for turn in turns):
         return ""
     for turn in reversed(turns):
-        if turn.role is not Role.ASSISTANT or not _CAUSE.search(turn.text):
+        if turn.role is not Role.ASSISTANT or not names_cause(turn.text):
             continue
         for sentence in sentences(turn.text[:_READ]):
-            if _CAUSE.search(sentence) and is_worth(sentence):
+            if is_lasting_cause(sentence):
                 return sentence
     return ""
 
 
-def is_worth(sentence: str) -> bool:
-    """Whether a sentence says something by itself: long enough, about something, no chatter."""
-    if not 30 <= len(sentence) <= WHAT_LIMIT or is_chatter(sentence):
-        return False
-    if _IDLE.search(sentence) or _NOISE.search(sentence):
-        return False
-    return len(_roots(sentence)) >= 5
-
-
-def _world(x: Exchange, sentence: str, cause_of: bool = False) -> list[Sighting]:
-    where = ", ".join((*x.files_modified, *x.files_read)[:_FILES]) if cause_of else ""
+def _world(x: Exchange, sentence: str) -> list[Sighting]:
+    where = ", ".join((*x.files_modified, *x.files_read)[:_FILES])
     return [sighting(x, Network.WORLD, sentence, where=where)]
 
 
@@ -261,8 +249,8 @@ def _laid_down(x: Exchange, turns: Sequence[Turn]) -> list[Sighting]:
         if turn.role is not Role.USER or turn.trust is Trust.EXTERNAL or len(turn.text) > TYPED:
             continue
         for sentence in sentences(turn.text):
-            lays_down = decides(sentence) or _LAYS_DOWN.search(sentence)
-            if lays_down and is_worth(sentence):
+            ordered = sentence.split(" ", 1)[0].lower() in _PAST
+            if not ordered and lays_down(sentence):
                 who = turn.speaker or "user"
                 found.append(
                     sighting(x, Network.WORLD, sentence, who=who, trust=turn.trust, evidence=[turn])
@@ -270,7 +258,9 @@ def _laid_down(x: Exchange, turns: Sequence[Turn]) -> list[Sighting]:
     return found[:1]
 
 
-def _errors(x: Exchange, turns: Sequence[Turn], cause: str) -> list[Sighting]:
+def _errors(
+    x: Exchange, turns: Sequence[Turn], ran: Mapping[str, Command], cause: str
+) -> list[Sighting]:
     """An error that a command met, and what ended it; one that nothing ended is worth noting once
     it is met again."""
     failed: dict[str, tuple[Turn, Command, str]] = {}
@@ -282,13 +272,14 @@ def _errors(x: Exchange, turns: Sequence[Turn], cause: str) -> list[Sighting]:
         if tool.name in signals.EDITORS and tool.ok is not False and tool.target:
             for files in changed.values():
                 files.append(tool.target)
-        command = command_of(tool) if tool.name in signals.SHELLS else None
+        command = ran.get(turn.id)
         if command is None:
             continue
-        if tool.ok is False and (error := error_in(tool.result)):
+        error = error_in(tool.result) if tool.ok is False else ""
+        if error and (command.of_project or is_lacking(error)):
             failed[command.name] = turn, command, error
             changed[command.name] = []
-        elif tool.ok and command.name in failed and changed[command.name]:
+        elif tool.ok and command.of_project and changed.get(command.name):
             first, _, error = failed[command.name]
             files = list(dict.fromkeys(changed[command.name]))
             what = (
@@ -310,20 +301,25 @@ def _errors(x: Exchange, turns: Sequence[Turn], cause: str) -> list[Sighting]:
     ]  # fmt: skip
 
 
-def _commands(x: Exchange, turns: Sequence[Turn]) -> list[Sighting]:
+def _commands(x: Exchange, ran: Sequence[tuple[Turn, Command]]) -> list[Sighting]:
     """How things are run here: what ran the tests, and other commands of the project once a
     second session runs them."""
     found: list[Sighting] = []
-    for turn in turns:
-        command = command_of(turn.tool) if turn.tool is not None and turn.tool.ok else None
-        if command is None or not command.of_project or turn.trust is Trust.EXTERNAL:
+    for turn, command in ran:
+        went_well = turn.tool is not None and turn.tool.ok
+        if not went_well or not command.of_project or turn.trust is Trust.EXTERNAL:
             continue
         what = f"The tests run with `{command.name}`" if command.tests else (
             f"`{command.name}` is run in this project, and succeeds"
         )  # fmt: skip
         key = f"{Network.WORLD.value}:{content_id('command', command.name)}"
         needs = 1 if command.tests else 2
-        found.append(sighting(x, Network.WORLD, what, evidence=[turn], needs=needs, key=key))
+        found.append(
+            sighting(
+                x, Network.WORLD, what, where=" ", trust=turn.trust, evidence=[turn], needs=needs,
+                key=key,
+            )
+        )  # fmt: skip
     return found[:1]
 
 

@@ -1,6 +1,6 @@
 """Judgements that people state, by a small lexicon: what they prefer, what is slow, flaky, clear.
 
-Only a person's own typed words count, and the agent's for less; what came from outside never does.
+Only a person's own typed words count, never an agent's, nor what came from outside.
 A question, a condition or a wish is no judgement, and one about "it" is about nothing we know. So
 much is missed, and little is made up.
 """
@@ -18,9 +18,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 
 PREFERENCE = "preference"
-BY_AGENT = 0.35
 _TYPED = 1500
-_READ = 6000
 _LONGEST = 260
 _TARGET_WORDS = 3
 
@@ -53,6 +51,11 @@ _SENSE = {
 _ADJECTIVE = "|".join(sorted(map(re.escape, _SENSE), key=len, reverse=True))
 _NAME = r"(?:`[^`\n]{2,60}`|[A-Za-z_][\w./:-]*(?:\([^)]{0,12}\))?)"
 _NOUN = rf"(?P<target>{_NAME}(?: {_NAME}){{0,3}})"
+_BORDER = (
+    r"(?!(?:over|to|instead|rather|more|than|because|and|but|when|for|in|with|as|since|so|if|"
+    r"that|which|here|there|now)\b)"
+)
+_WANTED = rf"(?P<target>{_BORDER}{_NAME}(?: {_BORDER}{_NAME}){{0,2}})"
 _HOW = (
     r"(?:(?:really|very|too|so|quite|pretty|rather|super|extremely|way too|still|always|often|"
     r"just|actually|much|far|a bit|a little|kind of|getting|again|now|finally|also) )*"
@@ -66,9 +69,9 @@ _IS = re.compile(
 _PREFERS = re.compile(
     r"\b(?:i|we|the team|everyone|everybody) (?:really |strongly |still |also |much |would |do )*"
     r"(?P<verb>prefer|like|love|hate|dislike|favou?r|can['’]?t stand|don['’]?t like|do not like)s? "
-    rf"(?:using |to use |having |working with )?(?:the |our |this |that |these )?{_NOUN}"
-    rf"(?: (?:over|to|instead of|rather than|more than) (?:the |our |using )?(?P<other>{_NAME}"
-    rf"(?: {_NAME}){{0,1}}))?",
+    rf"(?:using |to use |having |working with )?(?:the |our |this |that |these )?{_WANTED}"
+    rf"(?: (?:over|to|instead of|rather than|more than) (?:the |our |using )?"
+    rf"(?P<other>{_BORDER}{_NAME}(?: {_BORDER}{_NAME})?))?",
     re.IGNORECASE,
 )
 _WORKS = re.compile(
@@ -103,29 +106,24 @@ _TAIL = frozenset("that and but so because which when if is are was were it i we
 
 
 def stances_in(turns: Iterable[Turn], by_person: bool) -> list[Stance]:
-    """The judgements that a session states, each target and aspect once a turn."""
+    """The judgements that people state in a session, each target and aspect once a turn."""
     found: dict[tuple[str, str, str], Stance] = {}
-    for turn in turns:
-        for stance in _of_turn(turn, by_person):
+    for turn in turns if by_person else ():
+        for stance in _of_turn(turn):
             found.setdefault((stance.uri, stance.target, stance.aspect), stance)
     return list(found.values())
 
 
-def _of_turn(turn: Turn, by_person: bool) -> Iterator[Stance]:
-    if turn.tool is not None or turn.trust is Trust.EXTERNAL or not _MAY.search(turn.text):
+def _of_turn(turn: Turn) -> Iterator[Stance]:
+    if turn.role is not Role.USER or turn.trust is Trust.EXTERNAL or len(turn.text) > _TYPED:
         return
-    person = turn.role is Role.USER
-    if person and (len(turn.text) > _TYPED or not by_person):
+    if not _MAY.search(turn.text):
         return
-    weight = 1.0 if person else BY_AGENT
     who = turn.speaker or turn.role.value
     place = (uri("turn", turn.id), turn.session, turn.seq, turn.time)
-    for sentence in sentences(turn.text[:_READ]):
-        for target, aspect, name, word, positive in judgements(sentence, prefers=person):
-            yield Stance(
-                *place, target, aspect, name, word, positive, weight, who, turn.trust,
-                cut(sentence, _LONGEST),
-            )  # fmt: skip
+    for sentence in sentences(turn.text):
+        for judgement in judgements(sentence):
+            yield Stance(*place, *judgement, 1.0, who, turn.trust, cut(sentence, _LONGEST))
 
 
 def stances_of(memory: Memory) -> list[Stance]:
@@ -137,7 +135,7 @@ def stances_of(memory: Memory) -> list[Stance]:
     told = [
         Stance(*place, *found, weight, memory.who, memory.trust, cut(sentence, _LONGEST))
         for sentence in sentences(memory.what)
-        for found in judgements(sentence, prefers=True)
+        for found in judgements(sentence)
     ]
     return list({(s.target, s.aspect): s for s in reversed(told)}.values())
 
@@ -145,9 +143,8 @@ def stances_of(memory: Memory) -> list[Stance]:
 Judgement = tuple[str, str, str, str, bool]
 
 
-def judgements(sentence: str, prefers: bool) -> list[Judgement]:
-    """What a sentence judges: target, aspect, name, word, and whether in its favour. Only people
-    have preferences."""
+def judgements(sentence: str) -> list[Judgement]:
+    """What a sentence judges: target, aspect, name, word, and whether in its favour."""
     if len(sentence) > _LONGEST or sentence.rstrip().endswith("?") or not _MAY.search(sentence):
         return []
     found: list[Judgement] = []
@@ -163,7 +160,7 @@ def judgements(sentence: str, prefers: bool) -> list[Judgement]:
             how = squeeze(match["how"].lower())
             found += _judged(match["target"], "worth" if _GOOD.search(how) else "reliability", how,
                              bool(_GOOD.search(how)))  # fmt: skip
-    for match in _PREFERS.finditer(sentence) if prefers else ():
+    for match in _PREFERS.finditer(sentence):
         likes = not _NEGATES.search(match["verb"])
         found += _judged(_cut_tail(match["target"]), PREFERENCE, match["verb"].lower(), likes)
         if match["other"] and likes:

@@ -292,8 +292,8 @@ def retained_row(key: str, m: Memory) -> Row:
 
 def stance_of(row: Row) -> Stance:
     """`STANCE`."""
-    *first, positive, weight, who, trust, text = row
-    return Stance(*first, bool(positive), weight, who, Trust(trust), text)
+    judged = bool(row[8]), row[9], row[10], Trust(row[11]), row[12]
+    return Stance._make((*row[:8], *judged))
 
 
 def stance_row(stance: Stance) -> Row:
