@@ -185,8 +185,13 @@ def read_memories(text: str) -> dict[int, list[MemoryDraft]]:
 
 
 def _draft(fields: dict[str, Any]) -> MemoryDraft:
-    said = [fields.get(name) for name in ("network", "what", "where", "who", "why")]
-    texts = [value[:_LONGEST] if isinstance(value, str) else "" for value in said]
+    def text(name: str) -> str:
+        value: object = fields.get(name)
+        return value[:_LONGEST] if isinstance(value, str) else ""
+
     sure: object = fields.get("confidence")
     known = isinstance(sure, int | float) and not isinstance(sure, bool)
-    return MemoryDraft(*texts, float(cast(float, sure)) if known else None)
+    confidence = float(cast(float, sure)) if known else None
+    return MemoryDraft(
+        text("network"), text("what"), text("where"), text("who"), text("why"), confidence
+    )

@@ -97,6 +97,7 @@ def prepare(
         progress(done, total)
     before = done
     account = memory.ingest(inputs, workers, lambda read, _: progress(before + read, total))
+    memory.know()
     if embedding is not None:
         memory.embed(progress=embedding)
     return failed + account.failed

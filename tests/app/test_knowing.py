@@ -1,0 +1,98 @@
+"""The stages of the mind in the worker: in portions, only where there is something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.app.homes import make_home
+from tests.learn.minds import START, talk
+
+from holdfast.app import knowing, steps
+from holdfast.app.memory import Holdfast
+from holdfast.app.worker import Manner, work
+from holdfast.learn.banks import Wish
+from holdfast.settings import Settings
+from holdfast.store.protocol import Store
+
+QUICK = Manner(patient=True, settle_s=0, linger_s=0, patience_s=0)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    home = make_home(tmp_path)
+    return Settings(home, tmp_path / "claude", bank="proj", embed_model="none")
+
+
+def at(day: float) -> str:
+    moment: datetime = START + timedelta(days=day)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def fail(store: Store, *rest: object) -> None:
+    raise ValueError("no thought today")
+
+
+def test_a_worker_reflects_at_the_end_of_sessions(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = settings.claude_dir / "projects"
+    for number in (1, 2):
+        talk(number, "The CI is flaky.").write(folder)
+    work(settings, QUICK, steps.STEPS, lambda: at(3))
+    with Holdfast(settings, lambda: at(3)) as memory:
+        (believed,) = memory.opinions()
+        assert believed.what == "CI is flaky" and believed.sessions == 2
+    monkeypatch.setattr(knowing, "know", fail)
+    assert work(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), "nothing is to be done"
+
+
+def test_a_long_history_is_known_in_portions(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "KNOWN_AT_ONCE", 2)
+    done: list[int] = []
+    whole = knowing.know
+
+    def know(store: Store, now: Callable[[], str], *rest: Any) -> knowing.Known:
+        known = whole(store, now, *rest)
+        done.append(known.sessions)
+        return known
+
+    monkeypatch.setattr(knowing, "know", know)
+    for number in range(1, 8):
+        talk(number, "The CI is flaky.").write(settings.claude_dir / "projects")
+    work(settings, QUICK, steps.STEPS, lambda: at(9))
+    with Holdfast(settings, lambda: at(9)) as memory:
+        assert memory.opinions()[0].sessions == 7
+    assert len(done) > 2 and max(done) <= 2
+
+
+def test_a_reflection_that_fails_holds_nothing_up(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(knowing, "know", fail)
+    talk(1, "The CI is flaky.").write(settings.claude_dir / "projects")
+    outcome = work(settings, QUICK, steps.STEPS, lambda: at(2))
+    assert outcome.failed == ("know",)
+    with Holdfast(settings, lambda: at(2)) as memory:
+        assert memory.counts().turns == 2 and memory.recall("flaky").hits
+
+
+def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
+    for number in (1, 300):
+        talk(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
+    work(settings, QUICK, steps.STEPS, lambda: at(301))
+    with Holdfast(settings, lambda: at(301)) as memory:
+        memory.set_bank(Wish(retention=12))
+        assert memory.counts().sessions == 2
+    work(settings, QUICK, steps.STEPS, lambda: at(400))
+    with Holdfast(settings, lambda: at(400)) as memory:
+        assert [s.host[:8] for s in memory.reader.sessions(None)] == ["00000300"]
+
+
+def test_the_worker_knows_the_stages_without_loading_them() -> None:
+    assert steps.KNOWING == knowing.STAGES
