@@ -7,6 +7,7 @@ from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
 
 from holdfast.app.briefing import Briefing
 from holdfast.errors import InputError
+from holdfast.learn.banks import Wish
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.mind import Trend
@@ -92,6 +93,29 @@ def test_a_purge_and_a_scrub_leave_no_word_of_an_opinion(tmp_path: Path) -> None
             path.read_bytes() for path in memory.settings.home.glob("memory.db*") if path.is_file()
         )
         assert b"xebec42" not in data and b"ketch77" not in data
+
+
+def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "The xebec is flaky."), talk(2, "The xebec is flaky."))
+        before = opinion_on(memory, "xebec")
+        with memory.store.transaction():
+            memory.store.drop_derived()
+        memory.set_bank(Wish(skepticism=5))
+        assert opinion_on(memory, "xebec") == before
+        memory.rebuild()
+        memory.know()
+        after = opinion_on(memory, "xebec")
+        assert after.confidence < before.confidence and after.formed == before.formed
+
+
+def test_a_purged_wish_leaves_no_word(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "Say hello."))
+        kept = memory.retain("The galleass99 is flaky", "opinion", 0.9, why="galleass99 sank")
+        memory.purge(kept.id)
+        data = b"".join(p.read_bytes() for p in memory.settings.home.glob("memory.db*"))
+        assert b"galleass99" not in data
 
 
 def test_people_correct_forget_and_restore_opinions(tmp_path: Path) -> None:

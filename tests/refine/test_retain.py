@@ -147,6 +147,7 @@ def test_people_correct_and_forget_what_was_retained(tmp_path: Path) -> None:
         assert memory.recall("quadrireme").hits[0].uri.endswith(kept.id)
         memory.rebuild()
         assert memory.recall("quadrireme").hits[0].uri.endswith(kept.id)
+        assert memory.show(kept.id).superseded == kept.what
         memory.forget(kept.id)
         memory.rebuild()
         assert kept.id not in {m.id for m in all_retained(memory)}

@@ -18,6 +18,7 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.mind import Opinion, Reflection
 from holdfast.model.trust import Status
 from holdfast.recall.plan import Plan
+from holdfast.refine.retain import retain_bank
 from holdfast.research.reflection import reflect
 from holdfast.settings import NO_MODEL
 
@@ -73,10 +74,10 @@ class Minding(Curating):
         """What a bank makes of a question, through its disposition; what it comes to believe is
         stored afterwards, unless `store` says no."""
         known = self.bank(bank)
-        found = self.recall_by(query, known.id, _PLAN)
         if store:
-            with self._store.transaction():
-                reflect_bank(self._store, known.id, self._now())
+            retain_bank(self._store, known.id)
+            reflect_bank(self._store, known.id, self._now())
+        found = self.recall_by(query, known.id, _PLAN)
         told = reflect(self._store, known, found, self._store.opinions(known.id))
         thinking = self.settings.models.use != NO_MODEL and not told.abstained
         if thinking:

@@ -233,7 +233,9 @@ class Curator:
                 was = memory.what if state.text else ""
                 self._writer.put_curated(state._replace(was=was))
                 return
-        if self._writer.reshow(state.bank, state.id):
+        words = self._writer.reshow(state.bank, state.id)
+        if words is not None:
+            self._writer.put_curated(state._replace(was=words if state.text else ""))
             show_unshown(self._writer, state.bank)
             return
         for opinion in self._writer.all_opinions(state.bank):

@@ -157,7 +157,7 @@ class Eraser:
 
     def _think_again(self, bank: str) -> None:
         """Form the opinions of a bank anew, without what is gone."""
-        if self._store.all_opinions(bank):
+        if self._store.all_opinions(bank) or self._store.stances(bank):
             retain_bank(self._store, bank, most=_ALL)
             update_opinions(self._store, bank, self._now())
 

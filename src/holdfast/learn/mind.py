@@ -26,8 +26,10 @@ def is_behind(writer: Writer) -> bool:
 
 
 def reflect_bank(writer: Writer, bank: str, now: str) -> Updated:
-    """Bring the opinions of a bank up to date with what was retained."""
+    """Bring the opinions of a bank up to date with what was retained, once all of it is."""
     with writer.transaction():
+        if writer.changes(bank, retain.NAME, retain.VERSION, 1):
+            return Updated()
         changes = writer.changes(bank, NAME, VERSION, _ALL)
         done = update_opinions(writer, bank, now)
         if changes:
@@ -40,8 +42,6 @@ def settle_bank(
 ) -> tuple[int, Updated]:
     """Retain what changed in a bank, at most so many sessions, and reflect on it once all is."""
     done = retain_bank(writer, bank, tick, most)
-    if writer.changes(bank, retain.NAME, retain.VERSION, 1):
-        return done, Updated()
     if not writer.changes(bank, NAME, VERSION, 1):
         return done, Updated()
     return done, reflect_bank(writer, bank, now)

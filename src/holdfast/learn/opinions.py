@@ -212,11 +212,12 @@ def _opinion(
 def statement(stance: Stance) -> str:
     """What a stance says, in a few words."""
     name = stance.name
+    verb = "are" if name.endswith("s") and not name.endswith("ss") else "is"
     if stance.aspect == PREFERENCE:
-        return f"{name} is preferred" if stance.positive else f"{name} is not wanted"
+        return f"{name} {verb} {'preferred' if stance.positive else 'not wanted'}"
     if stance.word.split()[0] in ("works", "work", "keeps", "keep", "kept", "is", "are"):
         return f"{name} {stance.word}"
-    return f"{name} is {stance.word}"
+    return f"{name} {verb} {stance.word}"
 
 
 def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:

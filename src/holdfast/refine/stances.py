@@ -53,7 +53,7 @@ _NAME = r"(?:`[^`\n]{2,60}`|[A-Za-z_][\w./:-]*(?:\([^)]{0,12}\))?)"
 _NOUN = rf"(?P<target>{_NAME}(?: {_NAME}){{0,3}})"
 _BORDER = (
     r"(?!(?:over|to|instead|rather|more|than|because|and|but|when|for|in|with|as|since|so|if|"
-    r"that|which|here|there|now)\b)"
+    r"of|that|which|here|there|now|how|being|you|it|all|my|your|when|what)\b)"
 )
 _WANTED = rf"(?P<target>{_BORDER}{_NAME}(?: {_BORDER}{_NAME}){{0,2}})"
 _HOW = (
@@ -61,13 +61,14 @@ _HOW = (
     r"just|actually|much|far|a bit|a little|kind of|getting|again|now|finally|also) )*"
 )
 _IS = re.compile(
-    rf"{_NOUN} (?P<verb>is|are|was|were|feels?|seems?|looks?|has been|have been|remains?|gets?|got|"
+    rf"{_NOUN} (?P<verb>is|are|was|were|feels?|seems?|has been|have been|remains?|"
     rf"isn['’]t|aren['’]t|wasn['’]t|weren['’]t)(?P<no> not| never| no longer)? {_HOW}"
     rf"(?P<word>{_ADJECTIVE})(?![\w-])(?! (?:to|at|for|enough) (?:me|us|you)\b)",
     re.IGNORECASE,
 )
 _PREFERS = re.compile(
-    r"\b(?:i|we|the team|everyone|everybody) (?:really |strongly |still |also |much |would |do )*"
+    r"\b(?:i|we|the team|everyone|everybody) (?:really |strongly |still |also |much |would |"
+    r"do |actually )*"
     r"(?P<verb>prefer|like|love|hate|dislike|favou?r|can['’]?t stand|don['’]?t like|do not like)s? "
     rf"(?:using |to use |having |working with )?(?:the |our |this |that |these )?{_WANTED}"
     rf"(?: (?:over|to|instead of|rather than|more than) (?:the |our |using )?"
@@ -102,6 +103,7 @@ _VAGUE = frozenset(
     "below look looks sound sounds message plan step steps response question fact problem issue "
     "and or but because since then than so also too not".split()
 )
+_SHOWN = frozenset("your you that those".split())
 _TAIL = frozenset("that and but so because which when if is are was were it i we to".split())
 
 
@@ -149,7 +151,7 @@ def judgements(sentence: str) -> list[Judgement]:
         return []
     found: list[Judgement] = []
     for match in _IS.finditer(sentence):
-        if not _is_hypothetical(sentence, match):
+        if not _is_hypothetical(sentence, match) and not _is_passing(sentence, match):
             aspect, positive = _SENSE[match["word"].lower()]
             denied = bool(match["no"]) or bool(_NEGATES.search(match["verb"]))
             word = match["word"].lower()
@@ -172,6 +174,14 @@ def _is_hypothetical(sentence: str, match: re.Match[str]) -> bool:
     """Whether a judgement is only supposed or wished for; what follows a comma is stated again."""
     before = sentence[: match.end()].rpartition(",")[2]
     return _HYPOTHETICAL.search(before) is not None
+
+
+def _is_passing(sentence: str, match: re.Match[str]) -> bool:
+    """Whether it is praise of somebody, of what was just shown, or of doing something: not of a
+    thing that will be met again."""
+    said = match["target"].lower().split()
+    doing = sentence.split(" ", 1)[0].lower()
+    return bool(_SHOWN & set(said)) or (doing.endswith("ing") and said != [doing])
 
 
 def _cut_tail(text: str) -> str:

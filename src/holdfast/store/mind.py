@@ -69,8 +69,8 @@ class MindWays(Protocol):
         """Let a memory, or none, stand for the sightings of a key, found as this passage."""
         ...
 
-    def reshow(self, bank: str, id: str) -> bool:
-        """Have a retained memory shown anew; False if there is none of this id."""
+    def reshow(self, bank: str, id: str) -> str | None:
+        """Have a retained memory shown anew; returns its own words, None if there is none."""
         ...
 
     def all_opinions(self, bank: str) -> list[Opinion]:

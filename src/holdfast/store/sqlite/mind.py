@@ -130,13 +130,12 @@ class MindWays(CuratingWays):
         )
         self.put_passage(memory, passage)
 
-    def reshow(self, bank: str, id: str) -> bool:
-        done = self._run(
-            "INSERT OR REPLACE INTO unshown "
-            "SELECT bank, key FROM retained WHERE bank = ? AND id = ?",
-            *(bank, id),
-        )
-        return done.rowcount > 0
+    def reshow(self, bank: str, id: str) -> str | None:
+        row = self._one("SELECT key, what FROM retained WHERE bank = ? AND id = ?", bank, id)
+        if row is None:
+            return None
+        self._run("INSERT OR IGNORE INTO unshown VALUES (?, ?)", bank, row[0])
+        return row[1]
 
     def _clear_retained(self, bank: str, session: str, first: int) -> None:
         """Take away what was retained of a session from a place on, and the memories that rested
