@@ -27,8 +27,8 @@ def harbour(memory: Holdfast) -> None:
     )
 
 
-def asked(memory: Holdfast, query: str, **mind: int) -> Reflection:
-    memory.set_bank(Wish(**mind))
+def asked(memory: Holdfast, query: str, wish: Wish) -> Reflection:
+    memory.set_bank(wish)
     return memory.reflect(query, store=False)
 
 
@@ -36,12 +36,12 @@ def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> N
     with open_mind(tmp_path) as memory:
         harbour(memory)
         query = "what does the harbour crane need"
-        trusting = asked(memory, query, skepticism=1)
-        doubting = asked(memory, query, skepticism=5)
+        trusting = asked(memory, query, Wish(skepticism=1))
+        doubting = asked(memory, query, Wish(skepticism=5))
         assert trusting.claims[0].believed and not doubting.claims[0].believed
         assert trusting.confidence - doubting.confidence > 0.2
         assert "not believed yet (skepticism 5 asks for 3 sessions)" in doubting.answer
-        two = asked(memory, "where is the ferry timetable printed", skepticism=3)
+        two = asked(memory, "where is the ferry timetable printed", Wish(skepticism=3))
         assert two.claims[0].believed and two.claims[0].sources == 2
         assert two.answer.startswith("Put together by rules, without a model")
 
@@ -49,11 +49,11 @@ def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> N
 def test_literalism_wants_the_very_words(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         harbour(memory)
-        loose = asked(memory, "ferry timetables printing", literalism=1)
-        exact = asked(memory, "ferry timetables printing", literalism=5)
+        loose = asked(memory, "ferry timetables printing", Wish(literalism=1))
+        exact = asked(memory, "ferry timetables printing", Wish(literalism=5))
         assert loose.claims and exact.abstained
         assert "these very words" in exact.answer
-        quoted = asked(memory, "ferry timetable printed", literalism=5)
+        quoted = asked(memory, "ferry timetable printed", Wish(literalism=5))
         assert quoted.claims[0].sentence.startswith("“")
         said = {quoted.citations[n - 1].uri for n in quoted.claims[0].cited}
         assert any("/turn/" in uri for uri in said)
@@ -63,7 +63,7 @@ def test_empathy_tells_what_people_felt_and_why(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         harbour(memory)
         query = "how is the crane"
-        told = [asked(memory, query, empathy=n).voices for n in (1, 3, 5)]
+        told = [asked(memory, query, Wish(empathy=n)).voices for n in (1, 3, 5)]
         assert [len(voices) > 0 for voices in told] == [False, True, True]
         assert len(told[2]) > len(told[1])
         felt = " ".join(voice.sentence for voice in told[2])

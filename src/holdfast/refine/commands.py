@@ -44,7 +44,8 @@ _NO_ERROR = re.compile(
     re.IGNORECASE,
 )
 _LACKING = re.compile(
-    r"command not found|could not be found|not installed|no such file|permission denied|"
+    r"command not found|could not be found|not installed|no such file|script not found|"
+    r"permission denied|"
     r"no module named|cannot find module",
     re.IGNORECASE,
 )

@@ -16,7 +16,7 @@ from holdfast.language import cut, names, sentences
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
 from holdfast.model.mind import Sighting
-from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
+from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine import signals
@@ -263,7 +263,7 @@ def _errors(
 ) -> list[Sighting]:
     """An error that a command met, and what ended it; one that nothing ended is worth noting once
     it is met again."""
-    failed: dict[str, tuple[Turn, Command, str]] = {}
+    failed: dict[str, tuple[Turn, str]] = {}
     changed: dict[str, list[str]] = {}
     for turn in turns:
         tool = turn.tool
@@ -275,30 +275,34 @@ def _errors(
         command = ran.get(turn.id)
         if command is None:
             continue
-        error = error_in(tool.result) if tool.ok is False else ""
-        if error and (command.of_project or is_lacking(error)):
-            failed[command.name] = turn, command, error
-            changed[command.name] = []
-        elif tool.ok and command.of_project and changed.get(command.name):
-            first, _, error = failed[command.name]
-            files = list(dict.fromkeys(changed[command.name]))
-            what = (
-                f"`{command.name}` failed with “{error}”; it passed after changes to "
-                f"{', '.join(files[:_FILES])}"
-            )
-            return [
-                sighting(
-                    x, Network.OBSERVATION, what, why=cause, where=", ".join(files[:_FILES]),
-                    evidence=[first, turn],
-                )
-            ]  # fmt: skip
+        name = command.name
+        if tool.ok and command.of_project and changed.get(name):
+            return [_ended(x, name, failed[name], turn, changed[name], cause)]
+        error = _error_of(tool, command)
+        if error:
+            failed[name] = turn, error
+            # No change to a file provides what is not installed.
+            changed |= {} if is_lacking(error) else {name: []}
     return [
         sighting(
-            x, Network.OBSERVATION, f"`{command.name}` fails with “{error}”", evidence=[turn],
-            needs=2,
+            x, Network.OBSERVATION, f"`{name}` fails with “{error}”", evidence=[turn], needs=2
         )
-        for turn, command, error in list(failed.values())[:1]
+        for name, (turn, error) in list(failed.items())[:1]
     ]  # fmt: skip
+
+
+def _error_of(tool: ToolCall, command: Command) -> str:
+    error = error_in(tool.result) if tool.ok is False else ""
+    return error if command.of_project or is_lacking(error) else ""
+
+
+def _ended(
+    x: Exchange, name: str, failed: tuple[Turn, str], passed: Turn, files: list[str], cause: str
+) -> Sighting:
+    first, error = failed
+    where = ", ".join(list(dict.fromkeys(files))[:_FILES])
+    what = f"`{name}` failed with “{error}”; it passed after changes to {where}"
+    return sighting(x, Network.OBSERVATION, what, why=cause, where=where, evidence=[first, passed])
 
 
 def _commands(x: Exchange, ran: Sequence[tuple[Turn, Command]]) -> list[Sighting]:

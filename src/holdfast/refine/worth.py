@@ -34,7 +34,7 @@ _PASSING = re.compile(
 )
 # Asking, guessing, or speaking of this very conversation.
 _IDLE = re.compile(
-    r"^(?:it|this|that|these|those|he|she|go ahead|non-goals|summary|please|can you|could you|"
+    r"^(?:it|this|that|these|those|he|she|at the|go ahead|non-goals|summary|please|can you|could you|"
     r"would you|should i|shall|maybe|perhaps|i think|i guess|i'll|i will|let me|let['’]s|now|next|"
     r"then|and |but |so |also|wait|hmm|ok|yes|no\b|sorry|thanks|you['’]?(?:re| are)? |see |look|"
     r"what|why|how)\b|\?$|:$|…$|\b(?:above|below|this (?:file|message|session|conversation)|"
@@ -45,11 +45,14 @@ _IDLE = re.compile(
 _STATE = re.compile(
     r"^(?:don['’]?t|do |it |i |when|at the|verify|there|this|that|these|yes|no,|all |is |are |"
     r"looks|review|commit|go |tell|ok |pr |pick up)|"
-    r"\b(?:is|are) (?:now )?(?:complete|done|ready|fixed)\b|\bcommit (?:and|it|this|them)\b",
+    r"\b(?:is|are) (?:now )?(?:complete|done|ready|fixed)\b|"
+    r"\bcommit (?:and|it|this|them)\b|\bas well\b|\bbefore$|https?://|, drop ",
     re.IGNORECASE,
 )
 _VAGUE_DEED = re.compile(
-    r"^\w+(?: (?:all|everything|and|both|it (?:and|all)|to the next)\b|\s*[,:;—–-])", re.IGNORECASE
+    r"^\w+(?: (?:all|everything|and|both|it (?:and|all)|to the next|a plan|a pr|the bad)\b|"
+    r"\s*[,:;—–-])|\bimports?\b|\bas well\b|https?://",
+    re.IGNORECASE,
 )
 # Paths inside the project are told from its root; any other lies outside of it.
 _OUTSIDE = re.compile(r"^(?:[/~]|[A-Za-z]:[\\/])|[\\/]scratchpad[\\/]|\.claude[\\/]plans")
@@ -95,7 +98,7 @@ def is_telling_title(title: str) -> bool:
 
 def is_vague(deed: str) -> bool:
     """Whether a deed ("Fixed everything …") does not say what it was done to."""
-    return _VAGUE_DEED.match(deed) is not None
+    return _VAGUE_DEED.search(deed) is not None
 
 
 def is_outside(path: str) -> bool:
