@@ -34,11 +34,11 @@ _PASSING = re.compile(
 )
 # Asking, guessing, or speaking of this very conversation.
 _IDLE = re.compile(
-    r"^(?:it|this|that|these|those|he|she|at the|go ahead|non-goals|summary|please|can you|could you|"
-    r"would you|should i|shall|maybe|perhaps|i think|i guess|i'll|i will|let me|let['’]s|now|next|"
-    r"then|and |but |so |also|wait|hmm|ok|yes|no\b|sorry|thanks|you['’]?(?:re| are)? |see |look|"
-    r"what|why|how)\b|\?$|:$|…$|\b(?:above|below|this (?:file|message|session|conversation)|"
-    r"as (?:you|i) (?:said|asked|mentioned))\b",
+    r"^(?:it|this|that|these|those|he|she|at the|go ahead|non-goals|summary|please|can you|"
+    r"could you|would you|should i|shall|maybe|perhaps|i think|i guess|i'll|i will|let me|"
+    r"let['’]s|now|next|then|and |but |so |also|wait|hmm|ok|yes|no\b|sorry|thanks|"
+    r"you['’]?(?:re| are)? |see |look|what|why|how)\b|\?$|:$|…$|\b(?:above|below|"
+    r"this (?:file|message|session|conversation)|as (?:you|i) (?:said|asked|mentioned))\b",
     re.IGNORECASE,
 )
 # What a person says when work is handed over, and titles that tell only how it stood.
