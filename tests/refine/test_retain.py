@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import timedelta
 from itertools import permutations
 from pathlib import Path
@@ -173,6 +174,29 @@ def test_the_order_of_reading_makes_no_difference(tmp_path: Path) -> None:
                 hear(memory, script)
             told.append(all_retained(memory))
     assert told[0] and all(one == told[0] for one in told)
+
+
+def test_a_stage_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    scripts = [bug_hunt(), talk(1, "The CI is flaky."), talk(2, "The CI is flaky, still.")]
+    with open_mind(tmp_path / "whole") as memory:
+        hear(memory, *scripts)
+        whole = all_retained(memory), [o.what for o in memory.opinions()]
+    with open_mind(tmp_path / "killed") as memory:
+        folder = memory.settings.home / "claude" / "projects"
+        memory.ingest(memory.find([script.write(folder) for script in scripts]))
+        ticks = 0
+
+        def tick() -> None:
+            nonlocal ticks
+            ticks += 1
+            if ticks % 2 == 0:
+                raise KeyboardInterrupt
+
+        for _ in range(10):
+            with suppress(KeyboardInterrupt):
+                memory.know(tick)
+        assert ticks > 3
+        assert (all_retained(memory), [o.what for o in memory.opinions()]) == whole
 
 
 def test_what_comes_from_outside_is_not_retained(tmp_path: Path) -> None:
