@@ -17,6 +17,13 @@ from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.progress import ProgressWays
 
 _VARIABLES = 500
+# `rows.MEMORY` of what people asked to remember, and where it is found.
+WISHED = (
+    "remembered.bank, remembered.id, time, who, text, coalesce(network, 'world'), "
+    "coalesce(place, ''), coalesce(why, ''), confidence, 'user', 'verified', '[]', '[]', 1 "
+    "FROM remembered LEFT JOIN dimension "
+    "ON dimension.bank = remembered.bank AND dimension.id = remembered.id"
+)
 # What is shown or not by its own name; a turn also by that of what it stands in.
 _ALONE = ("session", "commit", "memory")
 
@@ -149,11 +156,7 @@ class CuratingWays(CuratingQuestions, ProgressWays):
 
     def memories(self, bank: str) -> list[Memory]:
         found = self._all(
-            "SELECT r.bank, r.id, time, who, text, coalesce(network, 'world'), "
-            "coalesce(place, ''), coalesce(why, ''), confidence, 'user', 'verified', '[]', '[]', 1 "
-            "FROM remembered AS r LEFT JOIN dimension AS d ON d.bank = r.bank AND d.id = r.id "
-            "WHERE r.bank = ? ORDER BY time, r.id",
-            bank,
+            f"SELECT {WISHED} WHERE remembered.bank = ? ORDER BY time, remembered.id", bank
         )
         return [rows.memory_of(row) for row in found]
 

@@ -12,7 +12,7 @@ from holdfast.model.query import Passage
 from holdfast.store.curated import worded_memory
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking
-from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.curating import WISHED, CuratingWays
 
 _STAGES = ("retain", "reflect")
 _SHOWN = (
@@ -26,17 +26,18 @@ class MindQuestions(Asking):
 
     def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
         found = self._all(
-            f"SELECT {rows.MEMORY} FROM known_memory WHERE bank = ? AND id IN "
-            "(SELECT id FROM seen_memory WHERE bank = ?) ORDER BY time DESC, id LIMIT ?",
-            *(bank, bank, limit),
+            f"SELECT {WISHED} WHERE remembered.bank = ? AND {_SHOWN.format('remembered')} "
+            "ORDER BY time DESC, remembered.id LIMIT ?",
+            *(bank, limit),
         )
         return self._said_anew(bank, [rows.memory_of(row) for row in found])
 
     def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
         found = self._all(
-            f"SELECT {rows.MEMORY} FROM known_memory WHERE bank = ? AND ? IN ('', network) "
-            "AND id IN (SELECT id FROM retained WHERE bank = ?) ORDER BY time DESC, id LIMIT ?",
-            *(bank, network, bank, limit),
+            "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
+            "evidence, '[]', seen FROM retained WHERE bank = ? AND ? IN ('', network) "
+            f"AND {_SHOWN.format('retained')} ORDER BY time DESC, id LIMIT ?",
+            *(bank, network, limit),
         )
         return self._said_anew(bank, [rows.memory_of(row) for row in found])
 

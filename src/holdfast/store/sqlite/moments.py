@@ -13,7 +13,9 @@ Ask = Callable[..., list[tuple[Any, ...]]]
 # `time > ''` stands on one side only: of two lower bounds SQLite may use the wrong one, and
 # then it reads the whole bank.
 _EARLIER = ("time > '' AND (time, kind, id, bank) < (?, ?, ?, ?)", "DESC")
-_KEPT = "kind = 'memory' AND session = ''"
+# What was retained of a session lies where its exchanges lie; by itself it would only repeat them.
+# The limit keeps SQLite from looking through all of that for the little that is of no session.
+_KEPT = "(SELECT * FROM passage WHERE bank = ? AND session = '' AND kind = ? LIMIT -1)"
 _LATER = ("(time, kind, id, bank) > (?, ?, ?, ?)", "ASC")
 
 
@@ -41,17 +43,12 @@ def _beside(
     if limit < 1:
         return []
     beside, direction = side
-    # What was retained of a session lies where its exchanges lie; by itself it would only repeat
-    # them. The rest has an index of its own.
     own = kind == "memory"
     found = ask(
-        f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? "
-        f"AND {_KEPT if own else 'kind = ?'} AND {beside} "
+        f"SELECT {rows.PASSAGE} FROM {_KEPT if own else 'passage'} "
+        f"WHERE {'1' if own else 'bank = ? AND kind = ?'} AND {beside} "
         f"ORDER BY time {direction}, id {direction} LIMIT ?",
-        bank,
-        *(() if own else (kind,)),
-        *moment,
-        limit,
+        *(bank, kind, *moment, limit),
     )
     return [rows.passage_of(row) for row in found]
 

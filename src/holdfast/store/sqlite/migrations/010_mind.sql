@@ -115,7 +115,6 @@ CREATE TABLE belief (
 ) STRICT;
 
 UPDATE passage SET role = 'world' WHERE kind = 'memory';
-CREATE INDEX passage_kept ON passage (bank, time) WHERE kind = 'memory' AND session = '';
 
 CREATE VIEW known_memory AS
     SELECT r.bank AS bank, r.id AS id, r.time AS time, r.who AS who, r.text AS text,
