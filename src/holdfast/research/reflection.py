@@ -20,7 +20,7 @@ from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.mind import Cited, Claim, Opinion, Reflection
 from holdfast.model.query import Hit, Recalled
-from holdfast.model.records import Exchange, Role
+from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
@@ -31,6 +31,7 @@ MECHANICAL = (
     "many sessions do. Nobody reasoned about it."
 )
 MOST_CLAIMS = 5
+_CITED = 4
 _SENTENCE = 260
 _EXCERPT = 200
 _SAME = 0.6
@@ -186,16 +187,26 @@ def _claims(said: Sequence[_Said], mind: Disposition, cited: _Citing) -> tuple[C
                 break
         else:
             groups.append([one])
-    claims = [_claim(group, mind, cited) for group in groups[: MOST_CLAIMS * 2]]
-    claims.sort(key=lambda c: (not c.believed, -c.confidence, c.cited))
-    return tuple(claims[:MOST_CLAIMS])
+    weighed = [_weighed(group, mind) for group in groups[: MOST_CLAIMS * 2]]
+    # The sort is stable: of equal claims the one that was found first stands first.
+    weighed.sort(key=lambda w: (not w.claim.believed, -w.claim.confidence))
+    return tuple(
+        w.claim._replace(cited=_cite(w.ours, cited), against=_cite(w.others, cited))
+        for w in weighed[:MOST_CLAIMS]
+    )
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= _SAME * max(1, min(len(one), len(other)))
 
 
-def _claim(group: Sequence[_Said], mind: Disposition, cited: _Citing) -> Claim:
+class _Weighed(NamedTuple):
+    claim: Claim
+    ours: Sequence[_Said]
+    others: Sequence[_Said]
+
+
+def _weighed(group: Sequence[_Said], mind: Disposition) -> _Weighed:
     last = max(group, key=lambda s: s.hit.time)
     ours = [s for s in group if s.denies is last.denies]
     others = [s for s in group if s.denies is not last.denies]
@@ -212,7 +223,7 @@ def _claim(group: Sequence[_Said], mind: Disposition, cited: _Citing) -> Claim:
     confidence = confidence_of(favour + checked * 0.5, denied, sources, mind.skepticism)
     enough = sources >= sources_needed(mind.skepticism) and favour + checked * 0.5 > denied
     sentence = f"“{told.sentence}”" if mind.literalism >= _VERBATIM else told.sentence
-    return Claim(sentence, confidence, enough, len(homes), _cite(ours, cited), _cite(others, cited))
+    return _Weighed(Claim(sentence, confidence, enough, len(homes), ()), ours, others)
 
 
 def _home(hit: Hit) -> str:
@@ -220,10 +231,8 @@ def _home(hit: Hit) -> str:
 
 
 def _cite(said: Iterable[_Said], cited: _Citing) -> tuple[int, ...]:
-    numbers = [
-        cited.number(s.hit.uri, s.hit.text, s.hit.time, s.hit.session, s.hit.trust) for s in said
-    ]
-    return tuple(dict.fromkeys(numbers))[:4]
+    hits = list({s.hit.uri: s.hit for s in said}.values())[:_CITED]
+    return tuple(cited.number(h.uri, h.text, h.time, h.session, h.trust) for h in hits)
 
 
 def _voices(
@@ -234,7 +243,7 @@ def _voices(
     patterns = [_MOTIVE] if mind.empathy == 3 else [_FELT, _MOTIVE]
     if not most:
         return ()
-    found: dict[str, tuple[int, int]] = {}
+    found: dict[str, tuple[int, int, Turn]] = {}
     for exchange in _exchanges_of(reader, hits):
         for turn in reader.turns(
             exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq
@@ -245,11 +254,17 @@ def _voices(
             for sentence in sentences(turn.text):
                 rank = next((n for n, p in enumerate(patterns) if p.search(sentence)), None)
                 if rank is not None and 12 <= len(sentence) <= _SENTENCE:
-                    name = f"holdfast://turn/{turn.id}"
-                    place = cited.number(name, turn.text, turn.time, turn.session, turn.trust)
-                    found.setdefault(sentence, (rank, place))
-    best = sorted(found, key=lambda s: found[s])[:most]
-    return tuple(Claim(f"“{s}”", 1.0, True, 1, (found[s][1],)) for s in best)
+                    found.setdefault(sentence, (rank, len(found), turn))
+    best = sorted(found.items(), key=lambda item: item[1][:2])[:most]
+    return tuple(
+        Claim(f"“{sentence}”", 1.0, True, 1, (_cite_turn(turn, cited),))
+        for sentence, (_, _, turn) in best
+    )
+
+
+def _cite_turn(turn: Turn, cited: _Citing) -> int:
+    name = f"holdfast://turn/{turn.id}"
+    return cited.number(name, turn.text, turn.time, turn.session, turn.trust)
 
 
 def _exchanges_of(reader: Reader, hits: Sequence[Hit]) -> list[Exchange]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import cast
 
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
@@ -160,7 +161,11 @@ def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
     for name, value in fields.items():
         if value in ("", [], None) or name in ("bank", "id", "source"):
             continue
-        if isinstance(value, list):
+        if isinstance(value, dict):
+            parts = cast(dict[str, object], value).items()
+            told = ", ".join(f"{part} {said}" for part, said in parts if said)
+            screen.wrap(f"{name}: {told}", "  ", "    ")
+        elif isinstance(value, list):
             screen.line(f"  {name}:")
             for item in value:  # pyright: ignore[reportUnknownVariableType]
                 screen.wrap(f"- {item}", "    ", "      ")
