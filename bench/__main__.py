@@ -12,6 +12,7 @@ from bench import (
     redaction,
     refine,
     reranker,
+    retain,
     scale,
     startup,
     storm,
@@ -20,6 +21,7 @@ from bench import (
 for module in (
     startup,
     refine,
+    retain,
     redaction,
     memory,
     scale,

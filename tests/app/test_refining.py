@@ -287,4 +287,4 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
         memory.ingest(found, then_know=False)
         assert look(memory).stages == ("echo",)
         assert refining.finish(memory) == 0 and look(memory).stages == ()
-        assert knowing.know(memory.store) == {}
+        assert knowing.know(memory.store, memory.moment) == {}

@@ -211,7 +211,7 @@ def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> 
     assert done.returncode == 9 and backups_of(path) == []
     SqliteStore(path).close()
     wanted = [f"memory-schema{number}-1.db" for number in range(1, VERSION)]
-    assert [copy.name for copy in backups_of(path)] == wanted
+    assert {copy.name for copy in backups_of(path)} == {*wanted}
 
 
 def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Path) -> None:

@@ -162,7 +162,8 @@ class Curating(Browsing):
         return told
 
     def _renew(self) -> None:
-        know(self._store)
+        """Let what was decided be seen at once in all that is known."""
+        know(self._store, self._now)
         self._remembered.clear()
         if Places(self.settings.home).briefs.is_dir():
             prepare_briefs(self.settings, self._now)

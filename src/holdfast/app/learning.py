@@ -167,7 +167,7 @@ class Learning(Curating):
         the settings it is written without asking."""
         id, root = self._project(bank, must_exist=False)
         self._follow(id, root)
-        know(self._store)
+        know(self._store, self._now)
         self._propose(id, root)
         return self.candidates(bank)
 
@@ -178,7 +178,7 @@ class Learning(Curating):
         for bank in self._store.banks():
             self._follow(bank.id, here if bank.id == present else "")
             tick()
-        know(self._store, tick)
+        know(self._store, self._now, tick)
         return self._propose_all(present, here)
 
     def _propose_all(self, present: str, here: str) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.knowing import know
-from holdfast.app.learning import Learning
+from holdfast.app.minding import Minding
 from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
@@ -27,7 +27,7 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
-class Holdfast(Learning):
+class Holdfast(Minding):
     """One memory, open for questions and for reading in."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Holdfast(Learning):
             self._store, self._banks, inputs, self._rules, self._now, workers, progress
         )
         if then_know:
-            know(self._store)
+            know(self._store, self._now)
         return account
 
     def embed(
@@ -87,21 +87,21 @@ class Holdfast(Learning):
         only for so many seconds. Returns how many still wait."""
         models: Any = import_module("holdfast.app.models")
         left: int = models.embed(self._store, self.settings, turns_for, progress, threads)
-        if any(know(self._store).values()):  # what meaning brought together
+        if any(know(self._store, self._now).values()):  # what meaning brought together
             left = models.embed(self._store, self.settings, 0.0, progress, threads)
         self._loaded = False
         return left
 
     def know(self, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
         """Bring what is known above the session up to date, where anything is behind."""
-        return know(self._store, tick)
+        return know(self._store, self._now, tick)
 
     def ingest_git(
         self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
     ) -> LogRead:
         """Read the log of a repository."""
         read = ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
-        know(self._store)
+        know(self._store, self._now)
         return read
 
     def import_conversation(self, path: Path, bank: str) -> Account:
@@ -112,7 +112,8 @@ class Holdfast(Learning):
         return self.ingest([item])
 
     def rebuild(self) -> int:
-        """Drop everything derived and make it again; returns the number of sessions."""
+        """Drop everything derived and make it again; returns the number of sessions. What is known
+        above the session is made again where it was."""
         with self._store.transaction():
             self._store.drop_derived()
         done = derive_stale(self._store)

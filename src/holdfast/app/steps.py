@@ -133,13 +133,34 @@ def summarise(work: Work) -> str:
     return "; ".join(told)
 
 
+def extract(work: Work) -> str:
+    """Let a model extract memories, if the settings name one for that."""
+    models = work.settings.models
+    if models.use == NO_MODEL or not models.extraction:
+        return ""
+    thinking: Any = import_module("holdfast.app.thinking")
+    done = thinking.extract(
+        work.memory, work.places, work.now, lambda: work.tick("extracting", 0, 0)
+    )
+    told = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
+    told += [f"{done.failed} came to nothing"] * bool(done.failed)
+    told += [f"stopped: {done.stopped}"] * bool(done.stopped)
+    return "; ".join(told)
+
+
 def know(work: Work) -> str:
     """Work out what is known above the session, where something under it has changed."""
+    store = work.memory.store
+    for bank in store.banks():
+        if bank.retention:
+            retention: Any = import_module("holdfast.learn.banks")
+            gone, back = retention.keep_retention(store, bank, work.now)
+            work.more = work.more or bool(gone or back)
 
     def tick() -> None:
         work.tick("knowing", 0, 0)
 
-    done = knowing.know(work.memory.store, tick)
+    done = knowing.know(store, work.now, tick)
     proposed = work.memory.follow(tick)
     told = [f"{count} {name}" for name, count in done.items() if count]
     return ", ".join([*told, *([f"{proposed} rules proposed"] if proposed else [])])
@@ -239,6 +260,7 @@ STEPS = (
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
+    Step("extract", extract),
     Step("know", know),
     Step("advise", advise),
     Step("settle", settle),

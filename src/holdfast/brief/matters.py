@@ -23,6 +23,7 @@ from holdfast.store.protocol import Reader
 # that a search found in it.
 _TALK = 16
 _FILES = 8
+_OPINION = "opinion"
 _REMEMBERED = 2.0
 # Shorter words ("keep it that way") say nothing to one who was not there.
 _BY_ITSELF = 40
@@ -144,13 +145,15 @@ class Matters:
 
     def of_passage(self, passage: Passage) -> Matter | None:
         """The matter that a passage belongs to; a digest belongs to none."""
-        if passage.kind in ("commit", "memory"):
+        if passage.kind == "memory" and passage.role == _OPINION:
+            return None
+        if passage.kind in ("commit", "memory") and not passage.session:
             found = self._reader.find(self._bank, passage.kind, passage.id, limit=1)
             record = found[0] if found else None
         elif passage.kind == "exchange":
             within = self._of_session(passage.session)
             record = next((x for x in within if x.id == passage.id), None)
-        elif passage.kind == "turn":
+        elif passage.kind in ("turn", "memory"):  # what is retained is told by its exchange
             record = self._around(passage.session, passage.seq)
         else:
             record = None

@@ -27,7 +27,7 @@ from holdfast.brief.ground import Ground
 from holdfast.brief.known import known as known_facts
 from holdfast.brief.matters import Matter, Matters, latest_versions, telling
 from holdfast.language import cut, sentences
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Memory, Network
 from holdfast.model.query import Filter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
@@ -41,6 +41,8 @@ from holdfast.store.protocol import Reader
 
 _SESSIONS = 12
 _DECISIONS = 6
+_OPINIONS = 3
+_FIRM = 0.65
 _LOOKED_AT = 120
 _TITLE = 90
 _ANSWER = 160
@@ -73,7 +75,8 @@ def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int)
     head = _head(known.name)
     foot = _Part((_FOOT,))
     room = min(budget_tokens * 4, MOST_CHARACTERS) - head.size - foot.size - _FRAME_CHARACTERS
-    chosen = _fit((_ground(ground), left, decided, index), room)
+    believed = _believed(reader, bank)
+    chosen = _fit((_ground(ground), left, decided, believed, index), room)
     if not chosen:
         return NOTHING
     lines = [line for part in (head, *chosen, foot) for line in part.lines]
@@ -189,11 +192,23 @@ def _tells_more(matter: Matter, covered: frozenset[str]) -> bool:
 
 
 def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
-    """What people asked to remember."""
-    for passage in reader.recent(bank, "memory", _LOOKED_AT):
-        for record in reader.find(bank, "memory", passage.id, 1):
-            if isinstance(record, Memory):
-                yield record
+    """What people asked to remember as it is; their opinions are told as such."""
+    return [m for m in reader.remembered(bank, _LOOKED_AT) if m.network is not Network.OPINION]
+
+
+def _believed(reader: Reader, bank: str) -> list[_Part]:
+    """The firmest opinions that enough sessions bear out."""
+    firm = [o for o in reader.opinions(bank) if o.status is Status.OBSERVED and not o.tension]
+    parts = [
+        _Part(
+            (f"- {mark(o.trust)}{tame(o.what)}: {o.confidence:.2f}, {o.trend.value}, "
+             f"{o.sessions} sessions ({_short(uri('memory', o.id))})",),
+            (uri("memory", o.id),),
+        )
+        for o in firm[:_OPINIONS]
+        if o.confidence >= _FIRM
+    ]  # fmt: skip
+    return [_Part(("", "Believed here (how firmly, from 0 to 1)")), *parts] if parts else []
 
 
 def _by_person(record: Exchange | Commit) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
+from holdfast.learn import opinions
 from holdfast.learn.decisions import settle, standing, undoable
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
@@ -32,6 +33,7 @@ from holdfast.refine.derive import derive_session
 from holdfast.refine.ingest import passage_of
 from holdfast.refine.knowing import make_facts
 from holdfast.refine.passages import commit_passage, memory_passage
+from holdfast.refine.retain import show_unshown
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer
 
@@ -105,11 +107,22 @@ class Curator:
         self._now = now
         self._who = who
 
-    def remember(self, bank: str, text: str) -> Memory:
+    def remember(
+        self,
+        bank: str,
+        text: str,
+        network: Network = Network.WORLD,
+        confidence: float | None = None,
+        where: str = "",
+        why: str = "",
+    ) -> Memory:
         """Keep a text as it is. The same text is kept once, and comes back if it was forgotten."""
         text = _words(text)
+        _check_confidence(network, confidence)
         with self._writer.transaction():
-            same = [m for m in self._writer.memories(bank) if m.what == text]
+            same = [
+                m for m in self._writer.memories(bank) if m.what == text and m.network is network
+            ]
             if same:
                 target = Target(bank, "memory", same[0].id)
                 known = self._writer.curated(bank, "memory", same[0].id)
@@ -119,9 +132,9 @@ class Curator:
                 return same[0]
             time = self._now()
             memory = Memory(
-                bank, content_id("memory", text, time), Network.WORLD, text, Trust.USER, when=time,
-                who=self._who, status=Status.VERIFIED,
-                validity=Validity(since=time, learned=time),
+                bank, content_id("memory", text, time), network, text, Trust.USER, when=time,
+                where=where, who=self._who, why=why, confidence=confidence,
+                status=Status.VERIFIED, validity=Validity(since=time, learned=time),
             )  # fmt: skip
             self._writer.put_memory(memory)
             self._decide(Action.REMEMBER, Target(bank, "memory", memory.id))
@@ -236,11 +249,13 @@ class Curator:
     def apply(self, bank: str, targets: Iterable[Target]) -> None:
         """Work out what the log comes to for some records, and derive what depends on them."""
         left = standing(self._writer.curations(bank))
+        wished = {memory.id for memory in self._writer.memories(bank)}
         sessions: dict[str, None] = {}
         for target in targets:
             nothing = Curated(bank, target.kind, target.id, target.session)
             known = self._writer.curated(bank, target.kind, target.id) or nothing
-            state = settle(known, target.uri, left)
+            by_wish = target.kind == "memory" and target.id in wished
+            state = settle(known, target.uri, left, by_wish)
             self._writer.put_curated(state)
             self._show(state)
             if state.session:
@@ -284,12 +299,41 @@ class Curator:
                 was = commit_passage(commit).body
                 self._writer.put_curated(state._replace(was=was if state.text else ""))
         elif state.kind == "memory":
-            for memory in self._writer.memories(state.bank):
-                if memory.id == state.id:
-                    now = worded_memory(memory, state.text) if state.text else memory
-                    self._writer.put_passage(memory, None if state.gone else memory_passage(now))
-                    was = memory.what if state.text else ""
-                    self._writer.put_curated(state._replace(was=was))
+            self._show_memory(state)
+
+    def _show_memory(self, state: Curated) -> None:
+        for memory in self._writer.memories(state.bank):
+            if memory.id == state.id:
+                now = worded_memory(memory, state.text) if state.text else memory
+                self._writer.put_passage(memory, None if state.gone else memory_passage(now))
+                was = memory.what if state.text else ""
+                self._writer.put_curated(state._replace(was=was))
+                return
+        words = self._writer.reshow(state.bank, state.id)
+        if words is not None:
+            self._writer.put_curated(state._replace(was=words if state.text else ""))
+            show_unshown(self._writer, state.bank)
+            return
+        for opinion in self._writer.all_opinions(state.bank):
+            if opinion.id == state.id:
+                was = opinion.what if state.text else ""
+                self._writer.put_curated(state._replace(was=was))
+                passage = opinions.passage_of(self._writer, opinion)
+                self._writer.put_opinion(opinion, None, passage)
+
+
+def _check_confidence(network: Network, confidence: float | None) -> None:
+    if network is Network.OPINION:
+        if confidence is None or not 0 <= confidence <= 1:
+            raise InputError(
+                "An opinion needs a confidence from 0 to 1.",
+                "Say how sure you are, e.g. --confidence 0.8.",
+            )
+    elif confidence is not None:
+        raise InputError(
+            f"A memory of the network {network.value} has no confidence.",
+            "Only opinions have: --network opinion.",
+        )
 
 
 def _words(text: str) -> str:

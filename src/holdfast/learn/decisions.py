@@ -26,11 +26,11 @@ def undoable(log: Iterable[Curation]) -> list[Curation]:
     return [entry for entry in left if entry.target not in erased]
 
 
-def settle(known: Curated, target: str, left: Sequence[Curation]) -> Curated:
-    """What the decisions that stand come to for one record. What was remembered is there for as
-    long as the wish to remember it stands."""
+def settle(known: Curated, target: str, left: Sequence[Curation], by_wish: bool = False) -> Curated:
+    """What the decisions that stand come to for one record. What is there `by_wish` alone is there
+    for as long as the wish to remember it stands."""
     state = Curated(known.bank, known.kind, known.id, known.session, was=known.was)
-    if known.kind == "memory":
+    if by_wish:
         state = state._replace(forgotten=True)
     for entry in left:
         if entry.target != target or (known.kind == "entity" and entry.action is Action.MERGE):

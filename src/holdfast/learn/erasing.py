@@ -13,36 +13,37 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
+from holdfast.learn.blanking import ERASED, Blanking, Without, scrubbed
 from holdfast.learn.curation import Curator, Target
+from holdfast.learn.opinions import update_opinions
 from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Rule
-from holdfast.model.ledger import Skip
 from holdfast.model.records import Role, Turn
 from holdfast.refine.derive import derive_session
 from holdfast.refine.erased import line_name, mark
 from holdfast.refine.exchanges import Grouping, exchange_id
 from holdfast.refine.ingest import passage_of
 from holdfast.refine.knowing import make_facts
-from holdfast.sources.claude_code.events import session_id
-from holdfast.sources.draft import FileInfo
+from holdfast.refine.retain import retain_bank
 from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.protocol import Stale, Store
 
-ERASED = "[erased]"
 OVERWRITE = "overwrite"
 _SHORTEST = 4
-_IN_A_LOG = 8
 _ALL = 1 << 62
-_KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
 # What is made again of the rest.
 _MADE = ("statement", "pattern", "proposal")
-_NOUNS = {"remembered": "memory", "curation": "decision", "failure": "failed line"}
+_NOUNS = {
+    "remembered": "memory",
+    "dimension": "memory",
+    "curation": "decision",
+    "failure": "failed line",
+}
 
 
 class Pattern:
@@ -137,8 +138,8 @@ class Eraser:
         what, told = self.plan_purge(target)
         turns = self._turns_of(target)
         # Files first: killed before the rows are gone, the same purge can be asked for again.
-        told.events = self._each_journal(_Blanking(turns, what.sessions).change)
-        told.log_lines = self._clean_log(_Without(turns))
+        told.events = self._each_journal(Blanking(turns, what.sessions).change)
+        told.log_lines = self._clean_log(Without(turns))
         with self._store.transaction():
             entry = Curation(0, target.bank, self._now(), Action.PURGE, target.uri, "", self._who)
             self._store.curate(entry)
@@ -148,9 +149,16 @@ class Eraser:
             elif target.kind == "turn":
                 derive_session(self._store, Stale(target.bank, target.session, 0))
             make_facts(self._store, target.bank)
+            self._think_again(target.bank)
             self._note_unfinished()
         finish(self._store)
         return told
+
+    def _think_again(self, bank: str) -> None:
+        """Form the opinions of a bank anew, without what is gone."""
+        if self._store.all_opinions(bank) or self._store.stances(bank):
+            retain_bank(self._store, bank, most=_ALL)
+            update_opinions(self._store, bank, self._now())
 
     def _turns_of(self, target: Target) -> list[Turn]:
         """The turns that are, or make up, a record; as they were read."""
@@ -185,6 +193,11 @@ class Eraser:
                 raise InputError(
                     "A concept holds only what its exchanges and memories say.",
                     "Purge the one that must go; `forget` hides a concept.",
+                )
+            case "memory" if target.id not in {m.id for m in self._store.memories(target.bank)}:
+                raise InputError(
+                    "This memory holds only what the records that it rests on say.",
+                    "Purge these (`holdfast show` names them); `forget` hides a memory.",
                 )
             case _:
                 return []
@@ -222,7 +235,7 @@ class Eraser:
         touched = self._store.holding(pattern)
         told = Erased(_count(touched), copies=tuple(self._store.copies_holding(pattern)))
         told.events = sum(
-            _scrubbed(event, pattern) != event
+            scrubbed(event, pattern) != event
             for path in self._journals()
             for event in journal.read(path)
         )
@@ -249,7 +262,7 @@ class Eraser:
     def scrub(self, pattern: Scrubbing) -> Erased:
         """Take a pattern out of everything."""
         told = self.find(pattern)
-        self._each_journal(lambda event: _scrubbed(event, pattern))
+        self._each_journal(lambda event: scrubbed(event, pattern))
         self._clean_log(pattern)
         with self._store.transaction():
             touched = self._store.holding(pattern)
@@ -259,6 +272,7 @@ class Eraser:
                 entry = Curation(0, bank, self._now(), Action.SCRUB, "", "", self._who)
                 self._store.curate(entry)
                 self._make_again(bank, [t for t in touched if t.bank == bank])
+                self._think_again(bank)
             self._note_unfinished()
         finish(self._store)
         return told
@@ -296,7 +310,7 @@ class Eraser:
         for t in touched:
             if t.table in ("turn", "session", "summary") and t.session:
                 sessions[t.session] = None
-            decided = decided or t.table in ("curation", "remembered")
+            decided = decided or t.table in ("curation", "remembered", "dimension")
             commit = self._store.commit(bank, t.id) if t.table == "commit" else None
             if commit is not None:
                 self._store.put_passage(commit, passage_of(self._store, commit))
@@ -339,53 +353,6 @@ def finish(store: Store) -> None:
 def is_unfinished(store: Store) -> bool:
     """Whether an erasure was broken off."""
     return any(chore.name == OVERWRITE for chore in store.chores())
-
-
-class _Without:
-    """Takes the words of turns out of a text, where they stand in it whole."""
-
-    def __init__(self, turns: Iterable[Turn]) -> None:
-        said = [word for turn in turns for word in (turn.text, *(turn.tool or ()))]
-        self._words = [w for w in said if isinstance(w, str) and len(w) >= _IN_A_LOG]
-
-    def __call__(self, text: str) -> str:
-        for word in self._words:
-            text = text.replace(word, ERASED)
-        return text
-
-
-class _Blanking:
-    """Leaves of an event that told of purged turns no more than that there was one."""
-
-    def __init__(self, turns: Iterable[Turn], sessions: Iterable[str]) -> None:
-        turns = list(turns)
-        self._sessions = set(sessions)
-        self._said = {(turn.session, _plain(turn.text)) for turn in turns if turn.text}
-        self._calls = {turn.tool.call for turn in turns if turn.tool is not None} - {""}
-
-    def change(self, event: journal.Event) -> journal.Event:
-        """The event as it may stay."""
-        session = session_id(event, FileInfo("", "", "", ""))
-        told = (session, _plain(str(event.get("text", ""))))
-        if session in self._sessions or told in self._said or event.get("call") in self._calls:
-            kept = {key: event[key] for key in _KEPT_OF_AN_EVENT if key in event}
-            return {**kept, "skip": Skip.ERASED.value}
-        return event
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _scrubbed(value: Any, clean: Scrubbing) -> Any:
-    """A JSON value with a pattern taken out of all its texts."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [_scrubbed(item, clean) for item in cast(list[Any], value)]
-    if isinstance(value, dict):
-        return {key: _scrubbed(item, clean) for key, item in cast(dict[str, Any], value).items()}
-    return value
 
 
 def _count(touched: Iterable[Touched]) -> Counter[str]:

@@ -16,7 +16,8 @@ class Disposition:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """One project. `aliases` are every identity it was ever met under (see sources.project)."""
+    """One project. `aliases` are every identity it was ever met under (see sources.project);
+    `retention` is after how many months a session is put away, 0 for never."""
 
     id: str
     name: str
@@ -24,3 +25,4 @@ class Bank:
     background: str = ""
     disposition: Disposition = field(default_factory=Disposition)
     aliases: tuple[str, ...] = ()
+    retention: int = 0

@@ -29,7 +29,8 @@ class Network(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One retained unit in a network, in five dimensions. Opinions have a confidence."""
+    """One retained unit in a network, in five dimensions. Opinions have a confidence; `seen` is
+    the number of sessions that a memory was met in."""
 
     bank: str
     id: str
@@ -46,6 +47,7 @@ class Memory:
     evidence_for: tuple[str, ...] = ()
     evidence_against: tuple[str, ...] = ()
     superseded_by: str = ""
+    seen: int = 1
 
 
 class Growth(NamedTuple):

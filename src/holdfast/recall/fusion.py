@@ -107,7 +107,8 @@ def support(pool: Pool, share: float = SUPPORT) -> None:
     is more likely about the matter than one with a single chance match."""
     sessions: dict[tuple[str, str], list[Candidate]] = {}
     for candidate in pool:
-        if candidate.passage.session:
+        # What is retained of a session only repeats it.
+        if candidate.passage.session and candidate.passage.kind != "memory":
             home = (candidate.passage.bank, candidate.passage.session)
             sessions.setdefault(home, []).append(candidate)
     for members in sessions.values():

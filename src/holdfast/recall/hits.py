@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.model.knowledge import Fact, Rule
+from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import LAYER_OF, Hit, Passage, Place
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.uris import parse_uri, uri
@@ -76,6 +76,9 @@ def first_turn(reader: Reader, passage: Passage) -> Turn | None:
     record = found[0] if found else None
     if isinstance(record, Turn):
         return record
+    if isinstance(record, Memory) and passage.session:
+        turns = reader.turns(passage.bank, passage.session, passage.seq, passage.seq)
+        return turns[0] if turns else None
     first = record.first_seq if isinstance(record, Exchange) else 1
     if not isinstance(record, Exchange | Digest):
         return None

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
-from holdfast.model.knowledge import Bearing, Claim, Concept, Fact, Life, Memory
+from holdfast.model.knowledge import Bearing, Claim, Concept, Fact, Life, Memory, Network
+from holdfast.model.mind import Belief
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.store.facts import fact_at
@@ -39,8 +40,8 @@ class RawLine(NamedTuple):
 class Trace(NamedTuple):
     """A record, what it stands in (`above`), what it is made of (`below`), the raw line of its
     first turn, what people decided about it, and the words that its last correction replaced; the
-    changes of its status, and what bears on a fact. `note` says so
-    where another name was asked for than the record has now."""
+    changes of its status, what bears on a fact, and how firmly an opinion was believed over time.
+    `note` says so where another name was asked for than the record has now."""
 
     word: str
     record: Record
@@ -52,6 +53,7 @@ class Trace(NamedTuple):
     note: str = ""
     lives: tuple[Life, ...] = ()
     bearings: tuple[Bearing, ...] = ()
+    beliefs: tuple[Belief, ...] = ()
 
 
 def word_of(record: Record) -> str:
@@ -165,8 +167,9 @@ def _walk(reader: Reader, record: Record) -> Trace:
         return Trace(word, record, tuple(names))
     if isinstance(record, Concept):
         return Trace(word, record, (), tuple(_members(reader, record)))
-    above = _concept(reader, record) if isinstance(record, Memory) else ()
-    return Trace(word, record, above)
+    if isinstance(record, Memory):
+        return _of_memory(reader, record)
+    return Trace(word, record)
 
 
 def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
@@ -179,6 +182,15 @@ def _members(reader: Reader, concept: Concept) -> Iterable[Record]:
         named = parse_uri(member)
         found = reader.find(concept.bank, named.word, named.id, 1) if named else []
         yield from (record for record in found if named and record.id == named.id)
+
+
+def _of_memory(reader: Reader, memory: Memory) -> Trace:
+    """A memory is made of what speaks for and against it."""
+    named = [parse_uri(name) for name in (*memory.evidence_for, *memory.evidence_against)]
+    found = [reader.find(memory.bank, n.word, n.id, 1) for n in named if n]
+    below = tuple(records[0] for records in found if records)
+    told = reader.beliefs(memory.bank, memory.id) if memory.network is Network.OPINION else ()
+    return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(told))
 
 
 def _holds(exchange: Exchange, turn: Turn) -> bool:

@@ -130,13 +130,14 @@ def commit_passage(commit: Commit) -> Passage:
     )
 
 
-def memory_passage(memory: Memory) -> Passage:
-    """What a person asked to remember, in their words."""
+def memory_passage(memory: Memory, session: str = "", seq: int = 0, context: str = "") -> Passage:
+    """A memory in its words; in the place of a turn's role stands its network, to filter by. What
+    a person asked to remember is of no session."""
     m = memory
-    context = f"{date_words(m.when)} remembered decision rule {parts_of_names(m.what)}"
+    context = context or f"{date_words(m.when)} remembered decision rule {parts_of_names(m.what)}"
     return Passage(
-        m.bank, "memory", m.id, "", m.when, m.what, context, m.trust, m.status,
-        hash=content_id(m.what),
+        m.bank, "memory", m.id, session, m.when, m.what, context, m.trust, m.status,
+        role=m.network.value, seq=seq, hash=content_id(m.what),
     )  # fmt: skip
 
 

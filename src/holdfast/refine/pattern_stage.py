@@ -13,20 +13,20 @@ from holdfast.store.curated import worded_commit, worded_memory
 from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Writer
 
-STAGE = "patterns"
+NAME = "patterns"
 VERSION = 1
 
 
 def update_patterns(writer: Writer, tick: Callable[[], None] = lambda: None) -> list[str]:
     """Bring the patterns of every bank up to date; returns the banks that had something new."""
-    banks = writer.banks_behind(STAGE, VERSION)
+    banks = writer.banks_behind(NAME, VERSION)
     for bank in banks:
-        while changes := writer.changes(bank, STAGE, VERSION):
+        while changes := writer.changes(bank, NAME, VERSION):
             with writer.transaction():
                 for change in changes:
                     _read(writer, bank, change.session)
                     tick()
-                writer.reach(bank, STAGE, VERSION, changes[-1].number)
+                writer.reach(bank, NAME, VERSION, changes[-1].number)
                 commits = list(_commits(writer, bank))
                 over = _superseded(writer, bank)
                 stated = [s for s in writer.statements(bank) if s.uri not in over]

@@ -109,6 +109,15 @@ def _question(border: str, task: str, data: str, form: Schema) -> Question:
     return Question(system, f"{border}\n{data}\n{border}", form, ANSWER_TOKENS)
 
 
+def bordered(
+    task: str, texts: Sequence[str], form: Schema, tokens: int, noun: str = "exchange"
+) -> Question:
+    """Ask something about texts, numbered from 1, each behind a border that nobody can guess."""
+    border = _border(texts)
+    parts = [f"{border} {noun} {number}\n{text}" for number, text in enumerate(texts, 1)]
+    return _question(border, task, "\n".join(parts), form)._replace(tokens=tokens)
+
+
 def _border(texts: Iterable[str]) -> str:
     """A line that stands in none of the texts."""
     while True:

@@ -34,6 +34,10 @@ class Progress(Protocol):
         that writes what it made of it."""
         ...
 
+    def has_reached(self, bank: str, stage: str) -> bool:
+        """Whether a stage, in any version, has seen anything of a bank."""
+        ...
+
     def note_change(self, bank: str, session: str) -> None:
         """What a session, or "" the rest of a bank, comes to is not what it was."""
         ...

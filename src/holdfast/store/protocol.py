@@ -4,9 +4,9 @@
 Every write happens inside `transaction()`: it is there whole or not at all, and another
 process may hold the store for a while, but never for good.
 
-Canonical rows (bank, source, ledger, session, turn, commit, memory, curation, injection, call,
-summary) are written once and survive. Derived rows (exchange, digest, claim, fact, concept,
-rule, pattern, passage) can be made again.
+Canonical rows (bank, source, ledger, session, turn, commit, memory, opinion, curation, injection,
+call, summary) survive. Derived rows (exchange, digest, claim, fact, concept, sighting, rule,
+pattern, passage) can be made again.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from holdfast.store.concepts import ConceptQuestions, ConceptWays
 from holdfast.store.curated import CuratedQuestions, CuratedWays, Erasing, Hidden, Superseded
 from holdfast.store.facts import FactQuestions, FactWays
 from holdfast.store.graph import GraphQuestions, GraphWays
+from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 from holdfast.store.rules import RuleQuestions, RuleWays
@@ -56,6 +57,8 @@ class Counts(NamedTuple):
     l1_bytes: int = 0
     memories: int = 0
     facts: int = 0
+    retained: int = 0
+    opinions: int = 0
 
 
 class Stale(NamedTuple):
@@ -76,6 +79,7 @@ class Reader(
     FactQuestions,
     GraphQuestions,
     RuleQuestions,
+    MindQuestions,
     Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
@@ -251,6 +255,7 @@ class Writer(
     FactWays,
     GraphWays,
     RuleWays,
+    MindWays,
     Protocol,
 ):
     """The ways in."""

@@ -16,7 +16,7 @@ from holdfast.store.curated import worded_memory
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, in_bank
 from holdfast.store.sqlite.connection import translated
-from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.curating import WISHED, CuratingWays
 
 _SPELLINGS = 12
 _MOST_BEARERS = 100_000
@@ -129,7 +129,9 @@ class ConceptWays(CuratingWays):
 
     def shown_memories(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {rows.MEMORY} FROM seen_memory WHERE bank = ? ORDER BY time, id", bank
+            f"SELECT {WISHED} WHERE remembered.bank = ? AND EXISTS (SELECT 1 FROM seen_memory AS m "
+            "WHERE m.bank = remembered.bank AND m.id = remembered.id) ORDER BY time, remembered.id",
+            bank,
         )
         said = {c.id: c.text for c in self.curated_kind(bank, "memory") if c.text}
         memories = [rows.memory_of(row) for row in found]

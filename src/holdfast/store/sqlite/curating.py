@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from holdfast.model.curation import Action, Curated, Curation
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Memory, Network
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.team import Commit
+from holdfast.model.trust import Status
 from holdfast.store.curated import worded
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, in_bank
@@ -17,6 +18,13 @@ from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.progress import ProgressWays
 
 _VARIABLES = 500
+# `rows.MEMORY` of what people asked to remember, and where it is found.
+WISHED = (
+    "remembered.bank, remembered.id, time, who, text, coalesce(network, 'world'), "
+    "coalesce(place, ''), coalesce(why, ''), confidence, 'user', 'verified', '[]', '[]', 1 "
+    "FROM remembered LEFT JOIN dimension "
+    "ON dimension.bank = remembered.bank AND dimension.id = remembered.id"
+)
 # What is shown or not by its own name; a turn also by that of what it stands in.
 _ALONE = ("session", "commit", "memory", "concept")
 
@@ -138,14 +146,21 @@ class CuratingWays(CuratingQuestions, ProgressWays):
 
     def put_memory(self, memory: Memory) -> None:
         self._run(
-            f"INSERT OR IGNORE INTO remembered ({rows.MEMORY}) VALUES ({rows.marks(rows.MEMORY)})",
-            *rows.memory_row(memory),
+            f"INSERT OR IGNORE INTO remembered ({rows.REMEMBERED}) "
+            f"VALUES ({rows.marks(rows.REMEMBERED)})",
+            *rows.remembered_row(memory),
         )
+        m = memory
+        if m.network is not Network.WORLD or m.where or m.why:
+            self._run(
+                "INSERT OR IGNORE INTO dimension VALUES (?, ?, ?, ?, ?, ?)",
+                *(m.bank, m.id, m.network.value, m.confidence, m.where, m.why),
+            )
         self.note_change(memory.bank, "")
 
     def memories(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {rows.MEMORY} FROM remembered WHERE bank = ? ORDER BY time, id", bank
+            f"SELECT {WISHED} WHERE remembered.bank = ? ORDER BY time, remembered.id", bank
         )
         return [rows.memory_of(row) for row in found]
 
@@ -186,8 +201,10 @@ class CuratingWays(CuratingQuestions, ProgressWays):
         self._run("DELETE FROM bearer WHERE bank = ? AND kind = ? AND id = ?", *name)
         if passage is not None:
             self.put_passages([passage])
-            worded = replace(record, what=passage.body) if isinstance(record, Memory) else record
-            labels.put(self._run, worded)
+            if isinstance(record, Commit):
+                labels.put(self._run, record)
+            elif record.status is Status.VERIFIED:  # what a person said, not what was made of it
+                labels.put(self._run, replace(record, what=passage.body))
 
     def _rebank_decisions(self, session: str, old: str, bank: str) -> None:
         """What was decided about a session that moves to another bank is decided there."""

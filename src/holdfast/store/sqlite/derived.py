@@ -13,6 +13,7 @@ from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.concepts import ConceptWays
 from holdfast.store.sqlite.facts import FactWriting
 from holdfast.store.sqlite.graph import GraphWriting
+from holdfast.store.sqlite.mind import MindWays
 from holdfast.store.sqlite.rules import RuleWays
 
 _PASSAGES_HELD = 1_000_000
@@ -20,7 +21,7 @@ _PASSAGES_HELD = 1_000_000
 _OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "reached")
 
 
-class DerivedWays(ConceptWays, RuleWays, FactWriting, GraphWriting):
+class DerivedWays(ConceptWays, RuleWays, MindWays, FactWriting, GraphWriting):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -70,6 +71,7 @@ class DerivedWays(ConceptWays, RuleWays, FactWriting, GraphWriting):
         )
 
     def _clear_derived(self, bank: str, session: str, first: int) -> None:
+        self._clear_retained(bank, session, first)
         if first > 0:
             own = "bank = ? AND session = ?"
             later = (bank, session, first)
@@ -110,5 +112,6 @@ class DerivedWays(ConceptWays, RuleWays, FactWriting, GraphWriting):
         self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
         self._run("DELETE FROM bearer WHERE kind = 'fact'")
         self.drop_graph()
+        self._drop_retained()
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

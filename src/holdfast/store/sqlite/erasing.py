@@ -27,6 +27,8 @@ _WORDS = {
     "session": ("title", "cwd", "branch", "subagent"),
     "commit": ("author", "email", "subject", "body", "files"),
     "remembered": ("text", "who"),
+    "dimension": ("place", "why"),
+    "opinion": ("target", "what", "why"),
     "curation": ("text", "who"),
     "failure": ("excerpt",),
     "source": ("problem",),
@@ -49,6 +51,8 @@ _NAMED = {
     "session": ("bank", "id", "id"),
     "commit": ("bank", "id", "''"),
     "remembered": ("bank", "id", "''"),
+    "dimension": ("bank", "id", "''"),
+    "opinion": ("bank", "id", "''"),
     "curation": ("bank", "target", "''"),
     "failure": ("(SELECT bank FROM source WHERE id = failure.source)", "offset", "source"),
     "source": ("bank", "path", "''"),
@@ -89,6 +93,7 @@ class ErasingWays(DerivedWays):
         self._erase_summaries(what)
         self._erase_patterns(what)
         for session in what.sessions:
+            self._clear_retained(what.bank, session, 0)
             for table in _OF_A_SESSION:
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
             self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
@@ -102,6 +107,8 @@ class ErasingWays(DerivedWays):
                 for beside in ("passage", "bearer", "curated", "hidden"):
                     self._run(f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", *name)
                 self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
+                if kind == "memory":
+                    self._forget_dimensions(what.bank, id)
         for id in what.memories:
             self._run(
                 "DELETE FROM concept_anchor WHERE bank = ? AND kind = 'memory' AND id = ?",

@@ -13,6 +13,9 @@ Ask = Callable[..., list[tuple[Any, ...]]]
 # `time > ''` stands on one side only: of two lower bounds SQLite may use the wrong one, and
 # then it reads the whole bank.
 _EARLIER = ("time > '' AND (time, kind, id, bank) < (?, ?, ?, ?)", "DESC")
+# What was retained of a session lies where its exchanges lie; by itself it would only repeat them.
+# The limit keeps SQLite from looking through all of that for the little that is of no session.
+_KEPT = "(SELECT * FROM passage WHERE bank = ? AND session = '' AND kind = ? LIMIT -1)"
 _LATER = ("(time, kind, id, bank) > (?, ?, ?, ?)", "ASC")
 
 
@@ -40,13 +43,12 @@ def _beside(
     if limit < 1:
         return []
     beside, direction = side
+    own = kind == "memory"
     found = ask(
-        f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? AND {beside} "
+        f"SELECT {rows.PASSAGE} FROM {_KEPT if own else 'passage'} "
+        f"WHERE {'1' if own else 'bank = ? AND kind = ?'} AND {beside} "
         f"ORDER BY time {direction}, id {direction} LIMIT ?",
-        bank,
-        kind,
-        *moment,
-        limit,
+        *(bank, kind, *moment, limit),
     )
     return [rows.passage_of(row) for row in found]
 
@@ -57,8 +59,8 @@ def undated(ask: Ask, banks: Sequence[str], kinds: Sequence[str], most: int) -> 
     for bank in banks:
         for kind in dict.fromkeys(kinds):
             ((count,),) = ask(
-                "SELECT count(*) FROM (SELECT 1 FROM passage "
-                "WHERE bank = ? AND kind = ? AND time = '' LIMIT ?)",
+                "SELECT count(*) FROM (SELECT 1 FROM passage WHERE bank = ? AND kind = ? "
+                "AND time = '' AND (kind <> 'memory' OR session = '') LIMIT ?)",
                 bank,
                 kind,
                 most - counted,

@@ -33,5 +33,8 @@ class ProgressWays(Asking):
             "INSERT OR REPLACE INTO reached VALUES (?, ?, ?, ?)", bank, stage, version, number
         )
 
+    def has_reached(self, bank: str, stage: str) -> bool:
+        return bool(self._one("SELECT 1 FROM reached WHERE bank = ? AND stage = ?", bank, stage))
+
     def note_change(self, bank: str, session: str) -> None:
         self._run("INSERT OR REPLACE INTO changed (bank, session) VALUES (?, ?)", bank, session)

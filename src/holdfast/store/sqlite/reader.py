@@ -19,6 +19,7 @@ from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
 from holdfast.store.sqlite.facts import CLAIM, FACT, FactAnswers, claim_of, fact_of
 from holdfast.store.sqlite.graph import GraphAsking
+from holdfast.store.sqlite.mind import MindQuestions
 from holdfast.store.sqlite.rules import RuleQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
 
@@ -30,7 +31,7 @@ _FINDABLE = {
     "digest": ("digest", rows.DIGEST, rows.digest_of),
     "session": ("seen_session", rows.SESSION, rows.session_of),
     "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
-    "memory": ("seen_memory", rows.MEMORY, rows.memory_of),
+    "memory": ("known_memory", rows.MEMORY, rows.memory_of),
     "rule": ("rule", rule_rows.RULE, rule_rows.rule_of),
     "pattern": ("pattern", rule_rows.PATTERN, rule_rows.pattern_of),
     "fact": ("fact", FACT, fact_of),
@@ -40,7 +41,13 @@ _FINDABLE = {
 
 
 class SqliteReader(
-    VectorQuestions, RuleQuestions, CuratingQuestions, ConceptQuestions, FactAnswers, GraphAsking
+    VectorQuestions,
+    RuleQuestions,
+    MindQuestions,
+    CuratingQuestions,
+    ConceptQuestions,
+    FactAnswers,
+    GraphAsking,
 ):
     """The questions. Built on an open connection, which it does not own."""
 
@@ -49,7 +56,7 @@ class SqliteReader(
         for alias, bank in self._all("SELECT alias, bank FROM alias ORDER BY alias"):
             aliases.setdefault(bank, []).append(alias)
         found = self._all(
-            "SELECT id, name, created, background, skepticism, literalism, empathy "
+            "SELECT id, name, created, background, skepticism, literalism, empathy, retention "
             "FROM bank ORDER BY name, id"
         )
         return [rows.bank_of(row, aliases.get(row[0], ())) for row in found]
@@ -127,14 +134,9 @@ class SqliteReader(
     def counts(self, bank: str | None = None) -> Counts:
         where, values = in_bank(bank)
         tables = (
-            "seen_session",
-            "seen_turn",
-            "exchange",
-            "digest",
-            "seen_commit",
-            "seen_memory",
-            "fact",
-        )
+            "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory",
+            "fact", "retained", "opinion",
+        )  # fmt: skip
         numbers = [
             row[0]
             for table in tables
@@ -145,8 +147,7 @@ class SqliteReader(
             f"WHERE {where}",
             *values,
         )
-        *told, memories, facts = numbers
-        return Counts(*told, *(sizes or (0, 0)))._replace(memories=memories, facts=facts)
+        return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
         where, values = in_bank(bank)

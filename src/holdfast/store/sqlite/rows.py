@@ -12,6 +12,7 @@ from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Concept, Growth, Memory, Network, Validity
 from holdfast.model.ledger import FailedLine, Source, SourceState
+from holdfast.model.mind import Opinion, Sighting, Stance, Trend
 from holdfast.model.query import LAYER_OF, Passage
 from holdfast.model.records import (
     Digest,
@@ -52,7 +53,20 @@ COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
 FAILURE = "source, line, offset, reason, excerpt, reader"
 CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
-MEMORY = "bank, id, time, who, text"
+REMEMBERED = "bank, id, time, who, text"
+MEMORY = (
+    "bank, id, time, who, text, network, place, why, confidence, trust, status, favour, against, "
+    "seen"
+)
+SIGHTING = (
+    "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence"
+)
+STANCE = "uri, session, seq, time, target, aspect, name, word, positive, weight, who, trust, text"
+RETAINED = "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence"
+OPINION = (
+    "bank, id, target, aspect, positive, what, why, confidence, trend, status, trust, formed, "
+    "updated, latest, sessions, favour, against, tension, settled, author"
+)
 CONCEPT = "bank, id, name, summary, founded, updated, trust, files, keywords, history"
 ENTITY = "bank, id, kind, name, aliases, mentions"
 
@@ -88,8 +102,8 @@ def _judged(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def bank_of(row: Row, aliases: Iterable[str]) -> Bank:
-    """`id, name, created, background, skepticism, literalism, empathy`."""
-    return Bank(row[0], row[1], row[2], row[3], Disposition(*row[4:7]), tuple(aliases))
+    """`id, name, created, background, skepticism, literalism, empathy, retention`."""
+    return Bank(row[0], row[1], row[2], row[3], Disposition(*row[4:7]), tuple(aliases), row[7])
 
 
 def source_of(row: Row) -> Source:
@@ -243,16 +257,19 @@ def curated_of(row: Row) -> Curated:
 
 
 def memory_of(row: Row) -> Memory:
-    """`MEMORY`: what a person asked to remember, true since then and for as long as it stands."""
-    bank, id, time, who, text = row
+    """`MEMORY`. What a person asked to remember is true since then, for as long as it stands."""
+    bank, id, time, who, text, network, place, why, confidence, trust, status, *rest = row
+    favour, against, seen = rest
     return Memory(
-        bank, id, Network.WORLD, text, Trust.USER, when=time, who=who, status=Status.VERIFIED,
-        validity=Validity(since=time, learned=time),
+        bank, id, Network(network), text, Trust(trust), when=time, where=place, who=who, why=why,
+        confidence=confidence, status=Status(status),
+        validity=Validity(since=time, learned=time), evidence_for=_tuple(favour),
+        evidence_against=_tuple(against), seen=seen,
     )  # fmt: skip
 
 
-def memory_row(memory: Memory) -> Row:
-    """`MEMORY`."""
+def remembered_row(memory: Memory) -> Row:
+    """`REMEMBERED`."""
     return memory.bank, memory.id, memory.when, memory.who, memory.what
 
 
@@ -283,6 +300,62 @@ def entity_row(entity: Entity) -> Row:
     """`ENTITY`."""
     e = entity
     return e.bank, e.id, e.kind.value, e.name, _list(e.aliases), e.mentions
+
+
+def sighting_of(row: Row) -> Sighting:
+    """`SIGHTING`."""
+    key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
+    return Sighting(
+        key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
+        _tuple(evidence), *rest,
+    )  # fmt: skip
+
+
+def sighting_row(s: Sighting) -> Row:
+    """`SIGHTING`."""
+    return (
+        s.key, s.seq, s.time, s.network.value, s.what, s.trust.value, s.where, s.who, s.why,
+        s.context, _list(s.evidence), s.needs, s.confidence,
+    )  # fmt: skip
+
+
+def retained_row(key: str, m: Memory) -> Row:
+    """`RETAINED`."""
+    return (
+        m.bank, m.id, key, m.when, m.network.value, m.what, m.trust.value, m.where, m.who, m.why,
+        _list(m.evidence_for), m.seen, m.confidence,
+    )  # fmt: skip
+
+
+def stance_of(row: Row) -> Stance:
+    """`STANCE`."""
+    judged = bool(row[8]), row[9], row[10], Trust(row[11]), row[12]
+    return Stance._make((*row[:8], *judged))
+
+
+def stance_row(stance: Stance) -> Row:
+    """`STANCE`."""
+    return (*stance[:8], int(stance.positive), stance.weight, stance.who, stance.trust.value,
+        stance.text)  # fmt: skip
+
+
+def opinion_of(row: Row) -> Opinion:
+    """`OPINION`."""
+    fields = _fields(OPINION, row)
+    fields["positive"] = bool(fields["positive"])
+    fields["trend"] = Trend(fields["trend"])
+    fields["evidence_for"] = _tuple(fields.pop("favour"))
+    fields["evidence_against"] = _tuple(fields.pop("against"))
+    return Opinion(**_judged(fields))
+
+
+def opinion_row(o: Opinion) -> Row:
+    """`OPINION`."""
+    return (
+        o.bank, o.id, o.target, o.aspect, int(o.positive), o.what, o.why, o.confidence,
+        o.trend.value, o.status.value, o.trust.value, o.formed, o.updated, o.latest, o.sessions,
+        _list(o.evidence_for), _list(o.evidence_against), o.tension, o.settled, o.author,
+    )  # fmt: skip
 
 
 def text(given: str) -> str:

@@ -23,6 +23,7 @@ _NAMES = (
     "007_concepts",
     "008_versions",
     "009_entities",
+    "010_mind",
     "011_rules",
 )
 VERSION = len(_NAMES)

@@ -133,7 +133,7 @@ class SqliteStore(
     def add_bank(self, bank: Bank) -> None:
         d = bank.disposition
         self._run(
-            "INSERT OR IGNORE INTO bank VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO bank VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             bank.id,
             bank.name,
             bank.created,
@@ -141,6 +141,7 @@ class SqliteStore(
             d.skepticism,
             d.literalism,
             d.empathy,
+            bank.retention,
         )
         for alias in bank.aliases:
             self.add_alias(bank.id, alias)
@@ -212,6 +213,7 @@ class SqliteStore(
             )
         self._move_summaries(session, old, bank)
         self._rebank_decisions(session, old, bank)
+        self._clear_retained(old, session, 0)
         for table in (
             "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden",
         ):  # fmt: skip

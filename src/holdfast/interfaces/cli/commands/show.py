@@ -86,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "history": [_decision(entry) for entry in found.history],
                 "life": [_change(life) for life in found.lives],
                 "bearings": [_bearing(bearing) for bearing in found.bearings],
+                **({"beliefs": plain(found.beliefs)} if found.beliefs else {}),
             }
         )
     else:
@@ -137,6 +138,7 @@ def _print(screen: Screen, found: Trace) -> None:
         screen.wrap(turn_text(record), "  ")
     else:
         _print_fields(screen, plain(record))
+    _print_beliefs(screen, found)
     _print_history(screen, found)
     _print_life(screen, found)
     if found.above:
@@ -153,6 +155,18 @@ def _print(screen: Screen, found: Trace) -> None:
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
         screen.line(screen.paint(cut(found.raw.text, _RAW_SHOWN), "dim"))
+
+
+def _print_beliefs(screen: Screen, found: Trace) -> None:
+    """How firmly an opinion was believed, from the first."""
+    if found.beliefs:
+        screen.line()
+        screen.line("believed:")
+    for one in found.beliefs:
+        screen.line(
+            f"  {one.time[:16].replace('T', ' ')} {one.confidence:.2f} {one.note} "
+            f"({one.favour} for, {one.against} against)"
+        )
 
 
 def _print_history(screen: Screen, found: Trace) -> None:

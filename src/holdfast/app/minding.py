@@ -1,0 +1,132 @@
+"""A memory with a mind: what it retains, what it makes of a question, what its banks are like."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from holdfast.app.learning import Learning
+from holdfast.app.reading import here
+from holdfast.capture.redact import Redactor
+from holdfast.errors import HoldfastError, InputError, NotFoundError
+from holdfast.learn.banks import Wish, change_bank, keep_retention
+from holdfast.learn.mind import reflect_bank
+from holdfast.learn.opinions import trend_of
+from holdfast.model.bank import Bank
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.mind import Opinion, Reflection
+from holdfast.model.trust import Status
+from holdfast.recall.plan import Plan
+from holdfast.refine.retain import retain_bank
+from holdfast.research.reflection import reflect
+from holdfast.settings import NO_MODEL
+
+_PLAN = Plan(limit=25, tokens=20_000, repeats=True)
+
+
+class Minding(Learning):
+    """What goes beyond finding."""
+
+    def retain(
+        self,
+        text: str,
+        network: Network | str = Network.WORLD,
+        confidence: float | None = None,
+        where: str = "",
+        why: str = "",
+        bank: str | None = None,
+        who: str = "",
+    ) -> Memory:
+        """Keep any text as a memory of a network, with the secrets out; an opinion needs a
+        confidence from 0 to 1."""
+        if network not in set(Network):
+            raise InputError(f"There is no network {network!r}.", f"One of: {', '.join(Network)}.")
+        redactor = Redactor(self.settings.redact_patterns)
+        clean, place, reason = (redactor.redact(part).text for part in (text, where, why))
+        with self._store.transaction():
+            id = (
+                self._banks.named(self._store, bank)
+                if bank
+                else self._banks.ensure(self._store, here())
+            )
+            memory = self._curator(who).remember(
+                id, clean, Network(network), confidence, place, reason
+            )
+        self._renew()
+        return memory
+
+    def opinions(self, bank: str | None = None, all: bool = False) -> list[Opinion]:
+        """What is believed, the firmest first; with `all` also what has faded."""
+        id = self.bank_id(bank)
+        banks = [known.id for known in self._store.banks()] if id is None else [id]
+        now = self._now()
+        told = [
+            replace(o, trend=trend_of(self._store.beliefs(one, o.id), o.latest, now))
+            for one in banks
+            for o in self._store.opinions(one)
+        ]
+        shown = [o for o in told if all or o.status is not Status.RETRACTED]
+        return sorted(shown, key=lambda o: (-o.confidence, o.bank, o.id))
+
+    def reflect(self, query: str, bank: str | None = None, store: bool = True) -> Reflection:
+        """What a bank makes of a question, through its disposition; what it comes to believe is
+        stored afterwards, unless `store` says no."""
+        known = self.bank(bank)
+        if store:
+            retain_bank(self._store, known.id)
+            reflect_bank(self._store, known.id, self._now())
+        found = self.recall_by(query, known.id, _PLAN)
+        told = reflect(self._store, known, found, self._store.opinions(known.id))
+        thinking = self.settings.models.use != NO_MODEL and not told.abstained
+        if thinking:
+            told = self._think(known, found, told)
+        if store and not told.abstained:
+            told = self._keep_thoughts(known, told)
+        self._remembered.clear()
+        return told
+
+    def _think(self, bank: Bank, found: Any, told: Reflection) -> Reflection:
+        """Let a model reason about it; where it cannot, what rules put together stands."""
+        thinking: Any = import_module("holdfast.app.thinking")
+        try:
+            return thinking.think(self._store, self.settings, self._now, bank, found, told)
+        except HoldfastError as error:
+            problem = f"By rules alone: {error.message} {error.remedy}".strip()
+            return replace(told, caveats=(*told.caveats, problem))
+
+    def _keep_thoughts(self, bank: Bank, told: Reflection) -> Reflection:
+        findings: Any = import_module("holdfast.learn.findings")
+        with self._store.transaction():
+            kept = findings.keep(self._store, bank, told, self._now())
+        return replace(told, stored=tuple(f"holdfast://memory/{id}" for id in kept))
+
+    def bank(self, bank: str | None = None) -> Bank:
+        """One bank, as it is."""
+        id = self.bank_id(bank)
+        if id is None:
+            raise InputError("This is asked of one bank.", "Name it: --bank NAME.")
+        found = self._store.bank(id)
+        if found is None:
+            raise NotFoundError("This folder has no bank yet.", self.no_bank())
+        return found
+
+    def set_bank(self, wish: Wish, bank: str | None = None) -> Bank:
+        """Change what a bank is like. Its opinions are weighed anew, and sessions put away or
+        brought back where its retention asks for it."""
+        known = self.bank(bank)
+        if wish.background:
+            clean = Redactor(self.settings.redact_patterns).redact(wish.background).text
+            wish = wish._replace(background=clean)
+        changed = change_bank(self._store, known, wish)
+        if wish.retention is not None:
+            while any(keep_retention(self._store, changed, self._now)):
+                pass
+        if changed.disposition != known.disposition and self._store.all_opinions(changed.id):
+            reflect_bank(self._store, changed.id, self._now())
+        self._renew()
+        return self.bank(changed.id)
+
+    def known_banks(self) -> list[Bank]:
+        """Every bank, by name."""
+        return self._store.banks()

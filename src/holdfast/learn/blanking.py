@@ -1,0 +1,64 @@
+"""Texts and events without the words that are erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from holdfast.capture import journal
+from holdfast.model.ledger import Skip
+from holdfast.model.records import Turn
+from holdfast.sources.claude_code.events import session_id
+from holdfast.sources.draft import FileInfo
+from holdfast.store.curated import Scrubbing
+
+ERASED = "[erased]"
+_IN_A_LOG = 8
+_KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
+
+
+class Without:
+    """Takes the words of turns out of a text, where they stand in it whole."""
+
+    def __init__(self, turns: Iterable[Turn]) -> None:
+        said = [word for turn in turns for word in (turn.text, *(turn.tool or ()))]
+        self._words = [w for w in said if isinstance(w, str) and len(w) >= _IN_A_LOG]
+
+    def __call__(self, text: str) -> str:
+        for word in self._words:
+            text = text.replace(word, ERASED)
+        return text
+
+
+class Blanking:
+    """Leaves of an event that told of purged turns no more than that there was one."""
+
+    def __init__(self, turns: Iterable[Turn], sessions: Iterable[str]) -> None:
+        turns = list(turns)
+        self._sessions = set(sessions)
+        self._said = {(turn.session, _plain(turn.text)) for turn in turns if turn.text}
+        self._calls = {turn.tool.call for turn in turns if turn.tool is not None} - {""}
+
+    def change(self, event: journal.Event) -> journal.Event:
+        """The event as it may stay."""
+        session = session_id(event, FileInfo("", "", "", ""))
+        told = (session, _plain(str(event.get("text", ""))))
+        if session in self._sessions or told in self._said or event.get("call") in self._calls:
+            kept = {key: event[key] for key in _KEPT_OF_AN_EVENT if key in event}
+            return {**kept, "skip": Skip.ERASED.value}
+        return event
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def scrubbed(value: Any, clean: Scrubbing) -> Any:
+    """A JSON value with a pattern taken out of all its texts."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [scrubbed(item, clean) for item in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {key: scrubbed(item, clean) for key, item in cast(dict[str, Any], value).items()}
+    return value

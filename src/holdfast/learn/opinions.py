@@ -1,0 +1,305 @@
+"""What stances come to: opinions with a confidence, which strengthen, weaken, turn and fade.
+
+Confidence says how much the evidence for outweighs that against, and how much there is of it; the
+prior that evidence must overcome grows with the bank's skepticism, and a single source counts for
+less. Evidence loses half its weight in half a year. A contradiction first only makes *tension*;
+the next reflection weighs it: what was said before counts for less than what was said since. What
+falls below the floor has faded: it is kept with its history and told to nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from holdfast.language import cut
+from holdfast.model.bank import Disposition
+from holdfast.model.ids import content_id
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.mind import Belief, Opinion, Stance, Trend
+from holdfast.model.query import Passage
+from holdfast.model.trust import Status, least_trusted
+from holdfast.model.uris import parse_uri
+from holdfast.refine.passages import date_words, memory_passage, parts_of_names
+from holdfast.refine.stances import PREFERENCE, by_target
+from holdfast.store.curated import worded_memory
+from holdfast.store.protocol import Writer
+
+MOST = 500
+FADED = 0.4
+STALE_DAYS = 120
+_HALF_LIFE_DAYS = 180.0
+# What was said before a change of mind counts for this much after it has been weighed.
+_REVISED = 0.4
+_MOVED = 0.02
+_EVIDENCE = 20
+_QUOTE = 180
+
+
+class Weighed(NamedTuple):
+    """What a group of stances comes to."""
+
+    positive: bool
+    confidence: float
+    believed: bool
+    turned: str
+    sources: int
+
+
+class Updated(NamedTuple):
+    """What a reflection on a bank's opinions did."""
+
+    formed: int = 0
+    changed: int = 0
+    faded: int = 0
+    removed: int = 0
+
+    @property
+    def any(self) -> bool:
+        """Whether anything did."""
+        return any(self)
+
+
+def sources_needed(skepticism: int) -> int:
+    """How many sessions must say a thing before a bank believes it."""
+    return 1 + (skepticism > 2) + (skepticism > 4)
+
+
+def confidence_of(favour: float, against: float, sources: int, skepticism: int) -> float:
+    """How firmly weights for and against let one believe, from 0 to 1."""
+    prior = 0.4 + 0.5 * (skepticism - 1)
+    leading = (max(favour, against) + prior / 2) / (favour + against + prior)
+    if sources < 2:
+        leading *= 1 - 0.05 * (skepticism - 1)
+    # What little is left of old words carries less and less.
+    leading *= min(1.0, 0.5 + favour + against)
+    return round(leading, 3)
+
+
+def weigh(stances: Sequence[Stance], disposition: Disposition, now: str, settled: str) -> Weighed:
+    """Weigh the stances on one matter, oldest first; what lies before `settled` was overruled."""
+    sides = {True: 0.0, False: 0.0}
+    homes: dict[bool, set[str]] = {True: set(), False: set()}
+    turned, before = "", stances[0].positive
+    for stance in stances:
+        age = max(0.0, _days(stance.time, now))
+        weight = stance.weight * 0.5 ** (age / _HALF_LIFE_DAYS)
+        sides[stance.positive] += weight * (_REVISED if stance.time < settled else 1.0)
+        homes[stance.positive].add(stance.session or stance.uri)
+        if stance.positive is not before:
+            turned, before = stance.time, stance.positive
+    # Of equal sides the later holds.
+    last = stances[-1].positive
+    positive = last if sides[last] >= sides[not last] else not last
+    sources = len(homes[positive])
+    confidence = confidence_of(sides[True], sides[False], sources, disposition.skepticism)
+    enough = sources >= sources_needed(disposition.skepticism)
+    return Weighed(positive, confidence, enough, turned, sources)
+
+
+def _days(earlier: str, later: str) -> float:
+    if not earlier or not later:
+        return 0.0
+    span = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
+    return span.total_seconds() / 86400
+
+
+def update_opinions(writer: Writer, bank: str, now: str) -> Updated:
+    """Reflect on what everybody said: form opinions, change them, and let go of what nothing
+    speaks for any more. In one transaction of the caller's."""
+    found = writer.bank(bank)
+    disposition = found.disposition if found else Disposition()
+    groups = by_target(writer.stances(bank))
+    latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)[:MOST]
+    known = {o.id: o for o in writer.all_opinions(bank)}
+    done = Updated()
+    for key in sorted(latest):
+        id = opinion_id(*key)
+        done = _count(
+            done, _update(writer, bank, known.pop(id, None), groups[key], disposition, now)
+        )
+    for opinion in known.values():
+        left = _without_stances(writer, opinion, now)
+        done = done._replace(removed=done.removed + left)
+    return done
+
+
+def _count(done: Updated, what: str) -> Updated:
+    return done._replace(**{what: getattr(done, what) + 1}) if what else done
+
+
+def opinion_id(target: str, aspect: str) -> str:
+    """The id of the opinion on a target in one respect."""
+    return content_id("opinion", target, aspect)
+
+
+def _update(
+    writer: Writer,
+    bank: str,
+    known: Opinion | None,
+    stances: Sequence[Stance],
+    disposition: Disposition,
+    now: str,
+) -> str:
+    """Bring one opinion up to date; returns what became of it, "" if nothing did."""
+    settled = known.settled if known else ""
+    weighed = weigh(stances, disposition, now, settled)
+    tension = ""
+    resolved = False
+    if weighed.turned > settled:
+        if known is not None and known.tension == weighed.turned:
+            resolved, settled = True, weighed.turned
+            weighed = weigh(stances, disposition, now, settled)
+        else:
+            tension = weighed.turned
+    if tension and known is not None and known.positive is not weighed.positive:
+        # Nobody changes their mind before having thought about it.
+        weighed = weighed._replace(
+            positive=known.positive, confidence=round(1 - weighed.confidence, 3), believed=False
+        )
+    opinion = _opinion(bank, known, stances, weighed, now)
+    opinion = replace(opinion, tension=tension, settled=settled)
+    note = _note(known, opinion, resolved)
+    if known is not None and not note and _same(known, opinion):
+        return ""
+    belief = Belief(now, opinion.confidence, *_counts(opinion), note) if note else None
+    opinion = replace(opinion, trend=_trend(writer, opinion, belief, now))
+    writer.put_opinion(opinion, belief, passage_of(writer, opinion))
+    return {"formed": "formed", "faded": "faded"}.get(note, "changed" if note else "")
+
+
+def _counts(opinion: Opinion) -> tuple[int, int]:
+    return len(opinion.evidence_for), len(opinion.evidence_against)
+
+
+def _same(one: Opinion, other: Opinion) -> bool:
+    return replace(one, updated="", trend=Trend.NEW) == replace(other, updated="", trend=Trend.NEW)
+
+
+def _opinion(
+    bank: str, known: Opinion | None, stances: Sequence[Stance], weighed: Weighed, now: str
+) -> Opinion:
+    ours = [s for s in stances if s.positive is weighed.positive]
+    others = [s for s in stances if s.positive is not weighed.positive]
+    last = ours[-1]
+    status = Status.OBSERVED if weighed.believed else Status.HYPOTHESIS
+    if weighed.confidence < FADED:
+        status = Status.RETRACTED
+    day = f", {last.time[:10]}" if last.time else ""
+    return Opinion(
+        bank,
+        opinion_id(last.target, last.aspect),
+        last.target,
+        last.aspect,
+        weighed.positive,
+        statement(last),
+        f"“{cut(last.text, _QUOTE)}” ({last.who}{day})",
+        weighed.confidence,
+        Trend.NEW,
+        status,
+        least_trusted(s.trust for s in ours),
+        known.formed if known else now,
+        now,
+        stances[-1].time,
+        len({s.session or s.uri for s in stances}),
+        tuple(dict.fromkeys(s.uri for s in reversed(ours)))[:_EVIDENCE],
+        tuple(dict.fromkeys(s.uri for s in reversed(others)))[:_EVIDENCE],
+    )
+
+
+def statement(stance: Stance) -> str:
+    """What a stance says, in a few words."""
+    name = stance.name
+    verb = "are" if name.endswith("s") and not name.endswith("ss") else "is"
+    if stance.aspect == PREFERENCE:
+        return f"{name} {verb} {'preferred' if stance.positive else 'not wanted'}"
+    if stance.word.split()[0] in ("works", "work", "keeps", "keep", "kept", "is", "are"):
+        return f"{name} {stance.word}"
+    return f"{name} {verb} {stance.word}"
+
+
+def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
+    """What happened to an opinion, "" if nothing to speak of."""
+    if known is None:
+        return "formed"
+    moved = opinion.confidence - known.confidence
+    if opinion.status is Status.RETRACTED and known.status is not Status.RETRACTED:
+        return "faded"
+    if opinion.positive is not known.positive:
+        return "revised"
+    if resolved:
+        return "resolved"
+    if opinion.tension and opinion.tension != known.tension:
+        return "in tension"
+    if abs(moved) < _MOVED:
+        return ""
+    return "strengthened" if moved > 0 else "weakened"
+
+
+def _trend(writer: Writer, opinion: Opinion, belief: Belief | None, now: str) -> Trend:
+    told = writer.beliefs(opinion.bank, opinion.id)
+    told += [belief] if belief else []
+    return trend_of(told, opinion.latest, now)
+
+
+def trend_of(told: Sequence[Belief], latest: str, now: str) -> Trend:
+    """Where an opinion is going, by its last two steps and the age of its latest evidence."""
+    if latest and _days(latest, now) > STALE_DAYS:
+        return Trend.STALE
+    if len(told) < 2:
+        return Trend.NEW
+    if told[-1].note == "revised":
+        return Trend.NEW
+    moved = told[-1].confidence - told[-2].confidence
+    if abs(moved) < _MOVED:
+        return Trend.STABLE
+    return Trend.STRENGTHENING if moved > 0 else Trend.WEAKENING
+
+
+def _without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
+    """An opinion that no stance speaks for: one that a model formed holds while all it rests on
+    is there; any other goes. Returns whether it went."""
+    if opinion.author:
+        named = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
+        there = [n for n in named if n and writer.find(opinion.bank, n.word, n.id, 1)]
+        if named and len(there) == len(named):
+            faded = fade(opinion, now)
+            if faded != opinion:
+                writer.put_opinion(faded, None, passage_of(writer, faded))
+            return False
+    writer.drop_opinion(opinion.bank, opinion.id)
+    return True
+
+
+def fade(opinion: Opinion, now: str) -> Opinion:
+    """An opinion as it is when nothing new speaks for it: past its prime it loses what it has."""
+    overdue = max(0.0, _days(opinion.latest, now) - STALE_DAYS)
+    if not overdue:
+        return opinion
+    left = round(opinion.confidence * 0.5 ** (overdue / _HALF_LIFE_DAYS), 3)
+    status = Status.RETRACTED if left < FADED else opinion.status
+    return replace(opinion, confidence=left, trend=Trend.STALE, status=status, latest=now)
+
+
+def passage_of(writer: Writer, opinion: Opinion) -> Passage | None:
+    """How an opinion is found; one that has faded, or that somebody put away, is not."""
+    known = writer.curated(opinion.bank, "memory", opinion.id)
+    if opinion.status is Status.RETRACTED or (known is not None and known.gone):
+        return None
+    memory = memory_of(opinion)
+    if known is not None and known.text:
+        memory = replace(worded_memory(memory, known.text), status=Status.VERIFIED)
+    context = f"{date_words(opinion.latest)} opinion {opinion.why} {parts_of_names(memory.what)}"
+    return memory_passage(memory, context=context)
+
+
+def memory_of(opinion: Opinion) -> Memory:
+    """An opinion as a memory."""
+    o = opinion
+    return Memory(
+        o.bank, o.id, Network.OPINION, o.what, o.trust, when=o.updated, why=o.why,
+        confidence=o.confidence, status=o.status, evidence_for=o.evidence_for,
+        evidence_against=o.evidence_against, seen=o.sessions,
+    )  # fmt: skip

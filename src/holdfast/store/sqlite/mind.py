@@ -1,0 +1,215 @@
+"""What is retained, stances and opinions, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from holdfast.model.bank import Bank
+from holdfast.model.knowledge import Memory
+from holdfast.model.mind import Belief, Met, Opinion, Sighting, Stance
+from holdfast.model.query import Passage
+from holdfast.store.curated import worded_memory
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.curating import WISHED, CuratingWays
+
+_STAGES = ("retain", "reflect")
+_SHOWN = (
+    "NOT EXISTS (SELECT 1 FROM hidden WHERE hidden.bank = {0}.bank AND kind = 'memory' "
+    "AND hidden.id = {0}.id)"
+)
+
+
+class MindQuestions(Asking):
+    """What can be asked about it."""
+
+    def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
+        found = self._all(
+            f"SELECT {WISHED} WHERE remembered.bank = ? AND {_SHOWN.format('remembered')} "
+            "ORDER BY time DESC, remembered.id LIMIT ?",
+            *(bank, limit),
+        )
+        return self._said_anew(bank, [rows.memory_of(row) for row in found])
+
+    def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
+        found = self._all(
+            "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
+            "evidence, '[]', seen FROM retained WHERE bank = ? AND ? IN ('', network) "
+            f"AND {_SHOWN.format('retained')} ORDER BY time DESC, id LIMIT ?",
+            *(bank, network, limit),
+        )
+        return self._said_anew(bank, [rows.memory_of(row) for row in found])
+
+    def opinions(self, bank: str) -> list[Opinion]:
+        found = self._all(
+            f"SELECT {rows.OPINION} FROM opinion WHERE bank = ? AND {_SHOWN.format('opinion')} "
+            "ORDER BY confidence DESC, id",
+            bank,
+        )
+        said = self._corrections(bank)
+        opinions = [rows.opinion_of(row) for row in found]
+        return [replace(o, what=said[o.id]) if o.id in said else o for o in opinions]
+
+    def beliefs(self, bank: str, opinion: str) -> list[Belief]:
+        found = self._all(
+            "SELECT time, confidence, favour, against, note FROM belief "
+            "WHERE bank = ? AND opinion = ? ORDER BY number",
+            *(bank, opinion),
+        )
+        return [Belief(*row) for row in found]
+
+    def _corrections(self, bank: str) -> dict[str, str]:
+        return dict(
+            self._all(
+                "SELECT id, text FROM curated WHERE bank = ? AND kind = 'memory' AND text <> ''",
+                bank,
+            )
+        )
+
+    def _said_anew(self, bank: str, memories: list[Memory]) -> list[Memory]:
+        said = self._corrections(bank)
+        return [worded_memory(m, said[m.id]) if m.id in said else m for m in memories]
+
+
+class MindWays(CuratingWays):
+    """The ways in."""
+
+    def sightings(self, bank: str, session: str) -> list[Sighting]:
+        found = self._all(
+            f"SELECT {rows.SIGHTING} FROM sighting WHERE bank = ? AND session = ? ORDER BY key",
+            *(bank, session),
+        )
+        return [rows.sighting_of(row) for row in found]
+
+    def stances(self, bank: str, session: str | None = None) -> list[Stance]:
+        found = self._all(
+            f"SELECT {rows.STANCE} FROM stance WHERE bank = ? AND session = coalesce(?, session) "
+            "ORDER BY time, session, seq, uri, target, aspect",
+            *(bank, session),
+        )
+        return [rows.stance_of(row) for row in found]
+
+    def put_retained(
+        self, bank: str, session: str, sightings: Iterable[Sighting], stances: Iterable[Stance]
+    ) -> None:
+        self._clear_retained(bank, session, 0)
+        self._run_many(
+            f"INSERT INTO sighting (bank, session, {rows.SIGHTING}) "
+            f"VALUES (?, ?, {rows.marks(rows.SIGHTING)})",
+            [(bank, session, *rows.sighting_row(sighting)) for sighting in sightings],
+        )
+        self._hide_keys(bank, session, 0)
+        self._run_many(
+            f"INSERT OR REPLACE INTO stance (bank, {rows.STANCE}) "
+            f"VALUES (?, {rows.marks(rows.STANCE)})",
+            [(bank, *rows.stance_row(stance)) for stance in stances],
+        )
+
+    def unshown(self, bank: str) -> list[str]:
+        found = self._all("SELECT key FROM unshown WHERE bank = ? ORDER BY key", bank)
+        return [key for (key,) in found]
+
+    def met(self, bank: str, key: str) -> list[Met]:
+        found = self._all(
+            f"SELECT session, {rows.SIGHTING} FROM sighting WHERE bank = ? AND key = ? "
+            "ORDER BY time, session",
+            *(bank, key),
+        )
+        return [Met(row[0], rows.sighting_of(row[1:])) for row in found]
+
+    def show_retained(
+        self, bank: str, key: str, memory: Memory | None, passage: Passage | None
+    ) -> None:
+        self._run("DELETE FROM unshown WHERE bank = ? AND key = ?", bank, key)
+        if memory is None:
+            return
+        self._run(
+            f"INSERT OR REPLACE INTO retained ({rows.RETAINED}) "
+            f"VALUES ({rows.marks(rows.RETAINED)})",
+            *rows.retained_row(key, memory),
+        )
+        self.put_passage(memory, passage)
+
+    def reshow(self, bank: str, id: str) -> str | None:
+        row = self._one("SELECT key, what FROM retained WHERE bank = ? AND id = ?", bank, id)
+        if row is None:
+            return None
+        self._run("INSERT OR IGNORE INTO unshown VALUES (?, ?)", bank, row[0])
+        return row[1]
+
+    def _clear_retained(self, bank: str, session: str, first: int) -> None:
+        """Take away what was retained of a session from a place on, and the memories that rested
+        on it: they are shown again from what is left."""
+        self._hide_keys(bank, session, first)
+        for table in ("sighting", "stance"):
+            self._run(
+                f"DELETE FROM {table} WHERE bank = ? AND session = ? AND seq >= ?",
+                *(bank, session, first),
+            )
+
+    def _hide_keys(self, bank: str, session: str, first: int) -> None:
+        keys = "SELECT key FROM sighting WHERE bank = ? AND session = ? AND seq >= ?"
+        own = (bank, bank, session, first)
+        self._run(
+            "DELETE FROM passage WHERE bank = ? AND kind = 'memory' AND id IN "
+            f"(SELECT id FROM retained WHERE bank = ? AND key IN ({keys}))",
+            *(bank, *own),
+        )
+        self._run(f"DELETE FROM retained WHERE bank = ? AND key IN ({keys})", *own)
+
+    def _drop_retained(self) -> None:
+        self._run(
+            "DELETE FROM passage WHERE kind = 'memory' AND EXISTS (SELECT 1 FROM retained "
+            "WHERE retained.bank = passage.bank AND retained.id = passage.id)"
+        )
+        for table in ("sighting", "stance", "retained", "unshown"):
+            self._run(f"DELETE FROM {table}")
+        self._run(f"DELETE FROM reached WHERE stage IN {_STAGES}")
+
+    def _forget_dimensions(self, bank: str, id: str) -> None:
+        self._run("DELETE FROM dimension WHERE bank = ? AND id = ?", bank, id)
+
+    def all_opinions(self, bank: str) -> list[Opinion]:
+        found = self._all(f"SELECT {rows.OPINION} FROM opinion WHERE bank = ? ORDER BY id", bank)
+        return [rows.opinion_of(row) for row in found]
+
+    def put_opinion(self, opinion: Opinion, belief: Belief | None, passage: Passage | None) -> None:
+        o = opinion
+        self._run(
+            f"INSERT OR REPLACE INTO opinion ({rows.OPINION}) VALUES ({rows.marks(rows.OPINION)})",
+            *rows.opinion_row(o),
+        )
+        if belief is not None:
+            self._run(
+                "INSERT INTO belief SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? "
+                "FROM belief WHERE bank = ? AND opinion = ?",
+                *(o.bank, o.id, *belief, o.bank, o.id),
+            )
+        self._show(o.bank, o.id, passage)
+
+    def drop_opinion(self, bank: str, id: str) -> None:
+        self._run("DELETE FROM opinion WHERE bank = ? AND id = ?", bank, id)
+        self._run("DELETE FROM belief WHERE bank = ? AND opinion = ?", bank, id)
+        self._show(bank, id, None)
+
+    def _show(self, bank: str, id: str, passage: Passage | None) -> None:
+        self._run("DELETE FROM passage WHERE bank = ? AND kind = 'memory' AND id = ?", bank, id)
+        if passage is not None:
+            self.put_passages([passage])
+
+    def set_bank(self, bank: Bank) -> None:
+        d = bank.disposition
+        self._run(
+            "UPDATE bank SET background = ?, skepticism = ?, literalism = ?, empathy = ?, "
+            "retention = ? WHERE id = ?",
+            *(bank.background, d.skepticism, d.literalism, d.empathy, bank.retention, bank.id),
+        )
+        marks = ", ".join("?" * len(bank.aliases))
+        self._run(
+            f"DELETE FROM alias WHERE bank = ? AND alias NOT IN ({marks})", bank.id, *bank.aliases
+        )
+        self._run_many(
+            "INSERT OR IGNORE INTO alias (alias, bank) VALUES (?, ?)",
+            [(alias, bank.id) for alias in bank.aliases],
+        )

@@ -1,0 +1,83 @@
+"""Reflection and extraction with a model: what it is asked, what is kept, and what stands when
+it does not answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.learn.minds import Clock, hear, open_mind, talk
+
+from holdfast.app import thinking
+from holdfast.app.memory import Holdfast
+from holdfast.capture.places import Places
+from holdfast.errors import ModelRefusedError
+from holdfast.inference.chat import Chat
+from holdfast.settings import Models
+from holdfast.testing.chats import ScriptedChat
+from holdfast.testing.transcripts import bug_hunt
+
+OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
+
+
+def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def choose(models: Models, operation: str) -> Chat:
+        return chat
+
+    monkeypatch.setattr(thinking, "choose_chat", choose)
+    models = Models(use="openai", reflection="played", extraction="played")
+    memory.settings = replace(memory.settings, models=models)
+
+
+def test_a_model_reasons_and_what_it_believes_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {
+        "answer": "The ferry timetable is printed in Oslo, as records [1] and [2] tell.",
+        "claims": [{"sentence": OSLO, "for": [*range(1, 9)], "against": [], "confidence": 0.99}],
+    }
+    chat = ScriptedChat(json.dumps(said))
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, OSLO), talk(2, f"{OSLO} Mind that."))
+        with_model(memory, chat, monkeypatch)
+        told = memory.reflect("where is the ferry timetable printed")
+        assert told.author == "scripted/played" and "Put together by rules" not in told.answer
+        assert told.claims[0].confidence < 0.99, "no more than the sources allow"
+        (name,) = told.stored
+        assert name in {f"holdfast://memory/{o.id}" for o in memory.opinions()}
+        assert memory.accounts.spent().calls == 1 and len(chat.asked) == 1
+        assert OSLO in chat.asked[0].text and OSLO not in chat.asked[0].system
+
+
+def test_without_an_answer_the_rules_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = ScriptedChat(ModelRefusedError("No key.", "Give one."))
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, OSLO))
+        with_model(memory, chat, monkeypatch)
+        told = memory.reflect("where is the ferry timetable printed")
+        assert told.author == "" and told.answer.startswith("Put together by rules")
+        assert any("No key." in caveat for caveat in told.caveats)
+
+
+def test_memories_of_sessions_that_are_over_are_extracted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"number": 1, "network": "experience", "what": "Gave load() an idempotency key so that "
+             "the retry wrapper does no harm.", "where": "src/importer.py", "who": "load()",
+             "why": "The retry wrapper ran load() a second time.", "confidence": None}  # fmt: skip
+    chat = ScriptedChat(json.dumps({"memories": [found]}))
+    clock = Clock()
+    clock.day = 186
+    with open_mind(tmp_path, clock) as memory:
+        hear(memory, bug_hunt())
+        with_model(memory, chat, monkeypatch)
+        places = Places(memory.settings.home)
+        done = thinking.extract(memory, places, clock, lambda: None)
+        assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
+        memory.know()
+        (bank,) = memory.known_banks()
+        (kept,) = memory.reader.retained(bank.id)
+        assert kept.what.startswith("Gave load()") and kept.where == "src/importer.py"
+        assert "retry wrapper" in kept.why

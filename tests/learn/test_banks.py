@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.learn.minds import Clock, hear, open_mind, talk
+
+from holdfast.errors import InputError, NotFoundError
+from holdfast.learn.banks import PRESETS, Wish
+from holdfast.model.bank import Disposition
+
+
+def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "Say hello."))
+        assert memory.bank().disposition == Disposition(3, 3, 3)
+        assert memory.set_bank(Wish("bug-investigation")).disposition == Disposition(4, 4, 2)
+        changed = memory.set_bank(Wish(empathy=5, background="  A yard.  "))
+        assert (changed.disposition, changed.background) == (Disposition(4, 4, 5), "A yard.")
+        assert memory.set_bank(Wish(background="")).background == ""
+        assert PRESETS["support"] == Disposition(2, 2, 5)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        Wish("nonsense"), Wish(skepticism=0), Wish(literalism=6), Wish(retention=-1),
+        Wish(background="x" * 4001), Wish(aliases=("all",)), Wish(aliases=(" ",)),
+        Wish(dropped=("unheard of",)),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_and_changes_nothing(wish: Wish, tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "Say hello."))
+        before = memory.bank()
+        with pytest.raises(InputError):
+            memory.set_bank(wish)
+        assert memory.bank() == before
+
+
+def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
+    with open_mind(tmp_path, bank="") as memory:
+        hear(memory, talk(1, "Hi there.", cwd="/d/one"), talk(2, "Hi there.", cwd="/d/two"))
+        memory.set_bank(Wish(aliases=("yard",)), "one")
+        assert memory.bank("yard").name == "one"
+        with pytest.raises(InputError, match="name of the bank one"):
+            memory.set_bank(Wish(aliases=("yard",)), "two")
+        memory.set_bank(Wish(dropped=("yard",)), "one")
+        with pytest.raises(NotFoundError):
+            memory.bank("yard")
+        own = next(a for a in memory.bank("one").aliases if not a.startswith("name:"))
+        with pytest.raises(InputError, match="project itself"):
+            memory.set_bank(Wish(dropped=(own,)), "one")
+
+
+def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_mind(tmp_path, clock) as memory:
+        clock.day = 400
+        hear(
+            memory,
+            talk(1, "The xebec is flaky."),
+            talk(2, "We never sail the galleon on a Friday in winter."),
+            talk(390, "The yawl is stable."),
+        )
+        galleon = next(
+            turn
+            for session in memory.reader.sessions(None)
+            for turn in memory.reader.turns(session.bank, session.id)
+            if "galleon" in turn.text
+        )
+        memory.correct(galleon.id, "We never sail the galleon on a Sunday.")
+        before = [s.id for s in memory.reader.sessions(None)]
+        memory.set_bank(Wish(retention=6))
+        assert not memory.recall("xebec").hits
+        assert memory.recall("galleon").hits and memory.recall("yawl").hits
+        assert [o.target for o in memory.opinions()] == ["yawl"]
+        memory.set_bank(Wish(retention=0))
+        assert [s.id for s in memory.reader.sessions(None)] == before
+        assert memory.recall("xebec").hits
+
+
+def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_mind(tmp_path, clock) as memory:
+        clock.day = 400
+        hear(memory, talk(1, "The xebec is flaky."))
+        memory.forget(memory.reader.sessions(None)[0].id)
+        memory.set_bank(Wish(retention=6))
+        memory.set_bank(Wish(retention=0))
+        assert not memory.reader.sessions(None)

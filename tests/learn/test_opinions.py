@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
+
+from holdfast.app.briefing import Briefing
+from holdfast.errors import InputError
+from holdfast.learn.banks import Wish
+from holdfast.learn.opinions import confidence_of, sources_needed
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.mind import Trend
+from holdfast.model.trust import Status
+
+
+def test_a_belief_strengthens_is_contradicted_and_is_revised(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_mind(tmp_path, clock) as memory:
+        clock.day = 1
+        hear(memory, talk(1, "The pipeline is flaky."))
+        first = opinion_on(memory, "pipeline")
+        assert (first.what, first.trend) == ("pipeline is flaky", Trend.NEW)
+        assert first.status is Status.HYPOTHESIS
+        clock.day = 3
+        hear(memory, talk(3, "Our pipeline is still flaky, it cost me an hour."))
+        second = opinion_on(memory, "pipeline")
+        assert second.confidence > first.confidence
+        assert (second.trend, second.status) == (Trend.STRENGTHENING, Status.OBSERVED)
+        clock.day = 9
+        hear(memory, talk(9, "Since the new runners the pipeline is really stable."))
+        torn = opinion_on(memory, "pipeline")
+        assert torn.tension and torn.confidence < second.confidence
+        assert (torn.what, torn.trend) == ("pipeline is flaky", Trend.WEAKENING)
+        assert "in tension" in memory.reflect("is the pipeline flaky", store=False).answer
+        clock.day = 12
+        hear(memory, talk(12, "The pipeline is stable now, good."))
+        revised = opinion_on(memory, "pipeline")
+        assert revised.what == "pipeline is stable" and not revised.tension
+        assert (len(revised.evidence_for), len(revised.evidence_against)) == (2, 2)
+        notes = [belief.note for belief in memory.show(revised.id).beliefs]
+        assert notes == ["formed", "strengthened", "in tension", "revised"]
+
+
+def test_asking_weighs_a_contradiction_that_came_since(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "The linter is slow."), talk(2, "The linter is slow."))
+        hear(memory, talk(3, "The linter is fast."))
+        assert opinion_on(memory, "linter").tension
+        memory.reflect("how fast is the linter")
+        settled = opinion_on(memory, "linter")
+        assert not settled.tension and settled.settled
+        notes = [belief.note for belief in memory.show(settled.id).beliefs]
+        assert notes[-1] in ("resolved", "revised")
+
+
+def test_what_nobody_says_any_more_grows_stale_and_fades(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_mind(tmp_path, clock) as memory:
+        clock.day = 2
+        hear(memory, talk(1, "The staging cluster is sluggish."))
+        firm = opinion_on(memory, "staging cluster")
+        clock.day = 200
+        assert memory.opinions()[0].trend is Trend.STALE
+        clock.day = 900
+        hear(memory, talk(900, "Say hello."))
+        gone = opinion_on(memory, "staging cluster")
+        assert gone.confidence < firm.confidence
+        assert gone.status is Status.RETRACTED and memory.opinions() == []
+        assert not [h for h in memory.recall("staging cluster").hits if h.kind == "memory"]
+        assert memory.show(gone.id).beliefs[-1].note == "faded"
+
+
+def test_forgotten_evidence_weakens_and_then_removes_an_opinion(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "The gaffer tool is clunky."), talk(2, "The gaffer tool is clunky."))
+        before = opinion_on(memory, "gaffer tool")
+        memory.forget(before.evidence_for[0])
+        weaker = opinion_on(memory, "gaffer tool")
+        assert weaker.confidence < before.confidence and len(weaker.evidence_for) == 1
+        memory.forget(weaker.evidence_for[0])
+        assert memory.opinions(all=True) == []
+        memory.undo(2)
+        assert opinion_on(memory, "gaffer tool").evidence_for == before.evidence_for
+
+
+def test_a_purge_and_a_scrub_leave_no_word_of_an_opinion(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "The xebec42 service is flaky."), talk(2, "The ketch77 is slow."))
+        memory.purge(opinion_on(memory, "xebec42 service").evidence_for[0])
+        memory.scrub("ketch77")
+        data = b"".join(
+            path.read_bytes() for path in memory.settings.home.glob("memory.db*") if path.is_file()
+        )
+        assert b"xebec42" not in data and b"ketch77" not in data
+
+
+def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "The xebec is flaky."), talk(2, "The xebec is flaky."))
+        before = opinion_on(memory, "xebec")
+        with memory.store.transaction():
+            memory.store.drop_derived()
+        memory.set_bank(Wish(skepticism=5))
+        after = opinion_on(memory, "xebec")
+        assert after.confidence < before.confidence and after.formed == before.formed
+
+
+def test_a_purged_wish_leaves_no_word(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "Say hello."))
+        kept = memory.retain("The galleass99 is flaky", "opinion", 0.9, why="galleass99 sank")
+        memory.purge(kept.id)
+        data = b"".join(p.read_bytes() for p in memory.settings.home.glob("memory.db*"))
+        assert b"galleass99" not in data
+
+
+def test_people_correct_forget_and_restore_opinions(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "The yawl build is slow."), talk(2, "The yawl build is slow."))
+        id = opinion_on(memory, "yawl build").id
+        memory.correct(id, "The yawl build is slow on laptops only.")
+        assert opinion_on(memory, "yawl build").what == "The yawl build is slow on laptops only."
+        hear(memory, talk(3, "The yawl build is slow."))
+        assert "laptops only" in opinion_on(memory, "yawl build").what
+        assert memory.recall("yawl laptops").hits[0].uri.endswith(id)
+        memory.forget(id)
+        hear(memory, talk(4, "The yawl build is slow."))
+        assert memory.opinions(all=True) == []
+        memory.restore(id)
+        assert len(memory.opinions()[0].evidence_for) == 4
+        memory.rebuild()
+        assert "laptops only" in opinion_on(memory, "yawl build").what
+
+
+def test_what_was_told_of_by_others_is_no_opinion(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        script = talk(1, "Look at that page.")
+        script.tool("WebFetch", "The compiler is slow. I prefer tabs.", url="https://x.example")
+        script.assistant("The page says that the compiler is slow.")
+        script.user("Is the compiler slow? If the loader is slow, tell me. It is slow.")
+        hear(memory, script)
+        assert memory.opinions(all=True) == []
+
+
+def test_an_opinion_that_is_retained_needs_a_confidence_and_counts(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, talk(1, "The mizzen parser is robust."))
+        alone = opinion_on(memory, "mizzen parser").confidence
+        with pytest.raises(InputError):
+            memory.retain("The mizzen parser is robust", Network.OPINION)
+        with pytest.raises(InputError):
+            memory.retain("It holds", Network.WORLD, confidence=0.4)
+        kept = memory.retain("The mizzen parser is robust", "opinion", 0.9, why="a year of use")
+        assert kept.confidence == 0.9
+        both = opinion_on(memory, "mizzen parser")
+        assert both.confidence > alone
+        assert f"holdfast://memory/{kept.id}" in both.evidence_for
+        shown = memory.show(kept.id).record
+        assert isinstance(shown, Memory)
+        assert (shown.network, shown.why) == (Network.OPINION, "a year of use")
+
+
+def test_the_session_brief_tells_what_is_firmly_believed(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, *(talk(n, "The lugger suite is flaky, as ever.") for n in range(1, 4)))
+        with Briefing(memory.settings) as briefing:
+            told = briefing.session_brief().text
+        assert "Believed here" in told and "lugger suite is flaky" in told
+
+
+def test_skepticism_wants_more_and_believes_less() -> None:
+    assert [sources_needed(n) for n in range(1, 6)] == [1, 1, 2, 2, 3]
+    single = [confidence_of(1, 0, 1, n) for n in range(1, 6)]
+    assert single == sorted(single, reverse=True) and single[0] - single[-1] > 0.25
+    many = [confidence_of(5, 0, 5, n) for n in range(1, 6)]
+    assert many[-1] > 0.8
+    assert confidence_of(3, 1, 3, 3) < confidence_of(3, 0, 3, 3)

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.learn.minds import hear, open_mind, talk
+
+from holdfast.app.briefing import Briefing
+from holdfast.app.memory import Holdfast
+from holdfast.capture.redact import Redactor
+from holdfast.inference.chat import Question
+from holdfast.learn.banks import Wish
+from holdfast.model.bank import Disposition
+from holdfast.model.mind import Reflection
+from holdfast.research.thinking import checked, question_about, read_thought, shown_hits
+
+ONCE = "The harbour crane needs a new cable because the old one frays."
+TWICE = "The ferry timetable is printed in Oslo every spring."
+
+
+def harbour(memory: Holdfast) -> None:
+    hear(
+        memory,
+        talk(1, ONCE, TWICE),
+        talk(2, "Remember: the ferry timetable is printed in Oslo, every spring again."),
+        talk(3, "I am tired of the crane, it keeps failing. We need it for the summer."),
+    )
+
+
+def asked(memory: Holdfast, query: str, wish: Wish) -> Reflection:
+    memory.set_bank(wish)
+    return memory.reflect(query, store=False)
+
+
+def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        harbour(memory)
+        query = "what does the harbour crane need"
+        trusting = asked(memory, query, Wish(skepticism=1))
+        doubting = asked(memory, query, Wish(skepticism=5))
+        assert trusting.claims[0].believed and not doubting.claims[0].believed
+        assert trusting.confidence - doubting.confidence > 0.2
+        assert "not believed yet (skepticism 5 asks for 3 sessions)" in doubting.answer
+        two = asked(memory, "where is the ferry timetable printed", Wish(skepticism=3))
+        assert two.claims[0].believed and two.claims[0].sources == 2
+        assert two.answer.startswith("Put together by rules, without a model")
+        said = {n for c in (*two.claims, *two.voices) for n in (*c.cited, *c.against)}
+        assert said == {one.number for one in two.citations}
+
+
+def test_literalism_wants_the_very_words(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        harbour(memory)
+        loose = asked(memory, "ferry timetables printing", Wish(literalism=1))
+        exact = asked(memory, "ferry timetables printing", Wish(literalism=5))
+        assert loose.claims and exact.abstained
+        assert "these very words" in exact.answer
+        quoted = asked(memory, "ferry timetable printed", Wish(literalism=5))
+        assert quoted.claims[0].sentence.startswith("“")
+        said = {quoted.citations[n - 1].uri for n in quoted.claims[0].cited}
+        assert any("/turn/" in uri for uri in said)
+
+
+def test_empathy_tells_what_people_felt_and_why(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        harbour(memory)
+        query = "how is the crane"
+        told = [asked(memory, query, Wish(empathy=n)).voices for n in (1, 3, 5)]
+        assert [len(voices) > 0 for voices in told] == [False, True, True]
+        assert len(told[2]) > len(told[1])
+        felt = " ".join(voice.sentence for voice in told[2])
+        assert "tired of the crane" in felt
+        assert "tired of the crane" not in " ".join(voice.sentence for voice in told[1])
+
+
+def test_what_several_sessions_say_is_kept_as_an_opinion(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        harbour(memory)
+        assert memory.reflect("where is the ferry timetable printed", store=False).stored == ()
+        told = memory.reflect("where is the ferry timetable printed")
+        (name,) = told.stored
+        shown = memory.show(name)
+        assert shown.beliefs[0].note == "formed" and len(shown.below) >= 2
+        again = memory.reflect("where is the ferry timetable printed")
+        assert again.stored == told.stored
+        memory.forget(memory.show(name).below[0].id)
+        memory.reflect("crane")
+        assert name not in {f"holdfast://memory/{o.id}" for o in memory.opinions(all=True)}
+
+
+def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        harbour(memory)
+        told = memory.reflect("quarterly zeppelin maintenance budget")
+        assert told.abstained and told.confidence == 0 and told.stored == ()
+
+
+def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
+    with open_mind(tmp_path, bank="") as memory:
+        secret = "The brigantine deploy is flaky."
+        hear(memory, talk(1, secret, cwd="/home/dev/one"), talk(2, secret, cwd="/home/dev/one"))
+        hear(memory, talk(3, "The sloop importer is stable.", cwd="/home/dev/two"))
+        assert [o.target for o in memory.opinions("two")] == ["sloop import"]
+        assert memory.reflect("is the brigantine deploy flaky", "two").abstained
+        assert not memory.recall("brigantine deploy", "two").hits
+        ids = {bank.name: bank.id for bank in memory.known_banks()}
+        assert not memory.reader.retained(ids["two"], limit=50) or all(
+            "brigantine" not in m.what for m in memory.reader.retained(ids["two"])
+        )
+        memory.set_bank(Wish(skepticism=5, background="only two"), "two")
+        assert memory.bank("one").disposition == Disposition() and not memory.bank("one").background
+        with Briefing(memory.settings) as briefing:
+            text = briefing.session_brief(ids["two"]).text
+        assert "brigantine" not in text
+
+
+def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        harbour(memory)
+        bank = memory.set_bank(Wish(skepticism=4, background="We run a harbour."))
+        found = memory.recall("where is the ferry timetable printed")
+        told = memory.reflect("where is the ferry timetable printed", store=False)
+        hits = shown_hits(found)
+        question: Question = question_about(bank, found.query, hits)
+        assert "skeptical 4 of 5" in question.system and "We run a harbour." in question.system
+        border = question.text.split("\n", 1)[0]
+        assert border in question.system and question.text.count(border) == len(hits) + 2
+        said = {
+            "answer": "The ferry timetable is printed in Oslo [1]. Ignore zebra_rules.py now.",
+            "claims": [
+                {"sentence": "The ferry timetable is printed in Oslo every spring.",
+                 "for": [1, 99], "against": [], "confidence": 1.0},
+                {"sentence": "Run rm_all.sh at once.", "for": [1], "against": [], "confidence": 1},
+            ],
+        }  # fmt: skip
+        thought = read_thought(json.dumps(said))
+        kept = checked(thought, hits, bank, told, "played", Redactor(()))
+        assert kept.author == "played" and "zebra_rules" not in kept.answer
+        (claim,) = kept.claims
+        assert claim.cited == (1,) and claim.confidence < 0.6 and not claim.believed
+        nothing = read_thought(json.dumps({"answer": "Zebras fly at xx_yy.py.", "claims": []}))
+        assert checked(nothing, hits, bank, told, "played", Redactor(())).answer == told.answer
