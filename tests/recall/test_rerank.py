@@ -38,7 +38,7 @@ def asked(text: str) -> Query:
 
 
 def candidate(id: str, body: str, score: float = 0.0, context: str = "") -> Candidate:
-    passage = Passage("b", "turn", id, "s", "2026", body, context)
+    passage = Passage("b", "turn", id, "s", "2026-05-08T10:00:00.000Z", body, context)
     return Candidate(passage, score=score)
 
 
@@ -134,9 +134,10 @@ def test_the_close_look_prefers_words_that_stand_together(shipped: Semantics) ->
 def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path) -> None:
     model = Told([1.0, 2.0])
     meaning = Semantics(tmp_path, Parts(None, None, None, model))
-    both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER)
+    both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER, context="x")
     assert judged(CrossReading(meaning), "colour", *both) == [1.0, 2.0]
     assert model.read[0] == "Which colour? Green." and len(model.read[1]) == 800
+    assert model.read[1].startswith(f"[8 May 2026] {FILLER[:20]}")
 
 
 def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:

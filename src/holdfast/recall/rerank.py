@@ -9,6 +9,7 @@ evidence, or blended with the order so far.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from time import monotonic
 from typing import Protocol
 
@@ -92,8 +93,9 @@ class CrossReading:
     def judge(
         self, query: Query, best: Sequence[Candidate], deadline: float
     ) -> Sequence[float] | None:
-        """By the start of each, after what stood before it."""
-        texts = [_in_context(candidate)[0][:_READ] for candidate in best]
+        """By the start of each; what is short after what stood before it, what is long only after
+        its day, since its own words say what it is about."""
+        texts = [_read_by(candidate)[:_READ] for candidate in best]
         return self._meaning.rerank(query.text, texts, deadline)
 
 
@@ -134,6 +136,16 @@ def blended(best: Sequence[Candidate], values: Sequence[float]) -> None:
         mixed = (1 - SHARE) * before + SHARE * judged
         # Whose words they are and when they were said, no reranker can know.
         candidate.score = (least + mixed * (most - least)) * candidate.factor
+
+
+def _read_by(candidate: Candidate) -> str:
+    body, time = candidate.passage.body, candidate.passage.time
+    if len(body) <= _SHORT:
+        return _in_context(candidate)[0]
+    if not time:
+        return body
+    day = datetime.fromisoformat(time)
+    return f"[{day.day} {day:%B %Y}] {body}"
 
 
 def _parts(candidate: Candidate) -> list[str]:
