@@ -20,7 +20,7 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.trace import find_record, word_of
 from holdfast.refine.derive import derive_session
-from holdfast.refine.ingest import passage_of
+from holdfast.refine.history import passage_of
 from holdfast.refine.passages import commit_passage, memory_passage
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer

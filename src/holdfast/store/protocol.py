@@ -28,6 +28,7 @@ from holdfast.store.curated import (
     Hidden,
     Superseded,
 )
+from holdfast.store.history import HistoryQuestions, HistoryWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 
@@ -83,7 +84,7 @@ class VectorSpan(NamedTuple):
     highest: int
 
 
-class Reader(CuratedQuestions, Protocol):
+class Reader(CuratedQuestions, HistoryQuestions, Protocol):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
     no answer, and what was corrected is in the words of its correction."""
 
@@ -282,7 +283,7 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-class Writer(Reader, Summaries, Progress, CuratedWays, Protocol):
+class Writer(Reader, Summaries, Progress, CuratedWays, HistoryWays, Protocol):
     """The ways in."""
 
     def transaction(self) -> AbstractContextManager[None]:

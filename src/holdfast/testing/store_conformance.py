@@ -12,6 +12,7 @@ from collections.abc import Callable
 from holdfast.testing import (
     store_checks_calls,
     store_checks_curation,
+    store_checks_history,
     store_checks_ledger,
     store_checks_notes,
     store_checks_order,
@@ -28,6 +29,7 @@ __all__ = ["CHECKS", "MakeStore"]
 _MODULES = (
     store_checks_calls,
     store_checks_curation,
+    store_checks_history,
     store_checks_ledger,
     store_checks_notes,
     store_checks_order,

@@ -34,6 +34,7 @@ _WORDS = {
     "injection": ("because",),
     "bank": ("background",),
     "summary": ("content", "problem"),
+    "patch": ("changes", "diff"),
     "call": ("problem",),
     "pause": ("problem",),
 }
@@ -55,10 +56,13 @@ _NAMED = {
         "coalesce((SELECT session FROM exchange AS x WHERE x.bank = summary.bank AND id = record), "
         "(SELECT session FROM digest AS d WHERE d.bank = summary.bank AND id = record), '')",
     ),
+    "patch": ("bank", "id", "''"),
     "call": ("bank", "id", "session"),
     "pause": ("''", "service", "''"),
 }
 _LISTS = ("files",)
+# One with a hole in it could not be read: it goes as a whole.
+_WHOLE = ("summary", "patch")
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
 _AT_ONCE = 400
@@ -84,6 +88,9 @@ class ErasingWays(DerivedWays):
                 for beside in ("passage", "bearer", "curated", "hidden"):
                     self._run(f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", *name)
                 self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
+        for id in what.commits:
+            for table in ("patch", "revert", "tag"):
+                self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)
         for source in what.sources:
             self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
         self.seal(what.bank, what.marks)
@@ -161,8 +168,8 @@ class ErasingWays(DerivedWays):
 
         def change() -> None:
             for table, rowid, row in found:
-                if table == "summary":  # one with a hole in it would not be read
-                    self._run("DELETE FROM summary WHERE rowid = ?", rowid)
+                if table in _WHOLE:
+                    self._run(f"DELETE FROM {table} WHERE rowid = ?", rowid)
                     continue
                 columns = _WORDS[table]
                 new = [

@@ -16,6 +16,7 @@ from holdfast.store.sqlite import labels, moments, rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
+from holdfast.store.sqlite.history import HistoryQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
@@ -30,7 +31,7 @@ _FINDABLE = {
 }
 
 
-class SqliteReader(VectorQuestions, CuratingQuestions):
+class SqliteReader(VectorQuestions, CuratingQuestions, HistoryQuestions):
     """The questions. Built on an open connection, which it does not own."""
 
     def banks(self) -> list[Bank]:

@@ -13,12 +13,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_NAMES = ("foundation", "notes", "curation", "calls", "progress")
-VERSION = len(_NAMES)
+_FILES = (
+    "001_foundation",
+    "002_notes",
+    "003_curation",
+    "004_calls",
+    "005_progress",
+    "012_git",
+)
+VERSION = len(_FILES)
 
 
 def steps() -> tuple[tuple[str, str], ...]:
     """Each migration's name and its statements, in the order they are taken."""
     folder = Path(__file__).with_name("migrations")
-    files = (folder / f"{number:03}_{name}.sql" for number, name in enumerate(_NAMES, 1))
-    return tuple((name, file.read_text("utf-8")) for name, file in zip(_NAMES, files, strict=True))
+    return tuple((name, (folder / f"{name}.sql").read_text("utf-8")) for name in _FILES)

@@ -25,6 +25,7 @@ from holdfast.store.sqlite.connection import (
     use_wal,
 )
 from holdfast.store.sqlite.erasing import ErasingWays
+from holdfast.store.sqlite.history import HistoryWays
 from holdfast.store.sqlite.migrate import (
     check_current,
     check_ours,
@@ -41,7 +42,9 @@ _VARIABLES = 500
 _END = 1 << 62
 
 
-class SqliteStore(SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, CheckWays):
+class SqliteStore(
+    SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, HistoryWays, CheckWays
+):
     """One file. Any number of processes may have it open."""
 
     def __init__(
