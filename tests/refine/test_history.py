@@ -68,7 +68,9 @@ def test_only_what_is_new_is_read(repository: Repository) -> None:
     id = repository.commit("Lift higher", **{"crane.py": "def lift():\n    return 2\n"})
     told: list[tuple[int, int]] = []
     memory = repository.memory
-    assert memory.ingest_git(repository.top, tick=lambda done, all: told.append((done, all))).new == 1
+    assert (
+        memory.ingest_git(repository.top, tick=lambda done, all: told.append((done, all))).new == 1
+    )
     assert told == [(1, 2)]
     patch = memory.reader.patch(repository.bank, id)
     assert patch is not None and patch.diff.endswith("-    return 1\n+    return 2")

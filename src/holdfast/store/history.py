@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from holdfast.model.records import Turn
 from holdfast.model.team import FileChange
 
 
@@ -36,6 +37,17 @@ class Tagged(NamedTuple):
     time: str
 
 
+class Made(NamedTuple):
+    """That a session made a commit: in which exchange, how surely (0 to 1), and what tells."""
+
+    bank: str
+    commit: str
+    session: str
+    exchange: str
+    score: float
+    because: str
+
+
 class HistoryQuestions(Protocol):
     """What can be asked."""
 
@@ -59,6 +71,14 @@ class HistoryQuestions(Protocol):
         """Which of these commits HEAD did not contain when its repository was last read."""
         ...
 
+    def made(self, bank: str, commit: str = "", session: str = "") -> list[Made]:
+        """Which sessions made which commits, the surest first: of one commit, or of one session."""
+        ...
+
+    def committing(self, bank: str) -> list[Turn]:
+        """The turns that ran a commit and were not told that it failed, by time."""
+        ...
+
     def renames(self, bank: str) -> list[tuple[str, str, str]]:
         """Every renaming of a file: when, from which name, to which; the earliest first."""
         ...
@@ -77,6 +97,10 @@ class HistoryWays(Protocol):
 
     def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:
         """Note which commits one takes back, each by its full or shortened name."""
+        ...
+
+    def put_made(self, bank: str, made: Iterable[Made]) -> None:
+        """Say which sessions made which commits of a bank, in place of what was said."""
         ...
 
     def put_repository(

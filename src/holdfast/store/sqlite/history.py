@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from holdfast.model.records import Turn
 from holdfast.model.team import FileChange
-from holdfast.store.history import Patch, Repository, Tagged
+from holdfast.store.history import Made, Patch, Repository, Tagged
+from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, in_bank
 
 _VARIABLES = 500
@@ -62,6 +64,23 @@ class HistoryQuestions(Asking):
             found.update(id for (id,) in self._all(sql, bank, *some))
         return found
 
+    def made(self, bank: str, commit: str = "", session: str = "") -> list[Made]:
+        found = self._all(
+            "SELECT bank, id, session, exchange, score, because FROM made "
+            "WHERE bank = ? AND ? IN ('', id) AND ? IN ('', session) "
+            "ORDER BY score DESC, id, session",
+            *(bank, commit, session),
+        )
+        return [Made(*row) for row in found]
+
+    def committing(self, bank: str) -> list[Turn]:
+        found = self._all(
+            f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND action LIKE '%git%commit%' "
+            "AND ok IS NOT 0 ORDER BY time, session, seq",
+            bank,
+        )
+        return [rows.turn_of(row) for row in found]
+
     def renames(self, bank: str) -> list[tuple[str, str, str]]:
         found = self._all(
             "SELECT c.time, json_extract(f.value, '$[2]'), json_extract(f.value, '$[0]') "
@@ -90,6 +109,10 @@ class HistoryWays(HistoryQuestions):
             "INSERT OR IGNORE INTO revert VALUES (?, ?, ?)",
             [(bank, commit, other) for other in reverted],
         )
+
+    def put_made(self, bank: str, made: Iterable[Made]) -> None:
+        self._run("DELETE FROM made WHERE bank = ?", bank)
+        self._run_many("INSERT INTO made VALUES (?, ?, ?, ?, ?, ?)", made)
 
     def put_repository(
         self, repository: Repository, tags: Iterable[Tagged], astray: Iterable[str]

@@ -36,3 +36,14 @@ CREATE TABLE tag (
     PRIMARY KEY (bank, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tag_commit ON tag (bank, id);
+
+CREATE TABLE made (
+    bank TEXT NOT NULL,
+    id TEXT NOT NULL,
+    session TEXT NOT NULL,
+    exchange TEXT NOT NULL,
+    score REAL NOT NULL,
+    because TEXT NOT NULL,
+    PRIMARY KEY (bank, id, session)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX made_session ON made (bank, session);
