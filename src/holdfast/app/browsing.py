@@ -11,6 +11,7 @@ from holdfast.errors import NotFoundError
 from holdfast.model.query import LAYER_OF, Moment
 from holdfast.recall.finding import Found, find, make_filter
 from holdfast.recall.timeline import KINDS, Timeline, read_anchor, timeline
+from holdfast.research.expertise import Expert, experts
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Record
 
@@ -82,6 +83,10 @@ class Browsing(Reading):
             filter = filter._replace(file=filter.file.removeprefix(root.rstrip("/") + "/"))
         id = self.bank_id(bank)
         return replace(find(self._store, id, filter, limit), bank=self.bank_name(id))
+
+    def who_knows(self, about: str, bank: str | None = None, limit: int = 5) -> list[Expert]:
+        """The people who know most about a file, a folder/ or a matter, best first."""
+        return experts(self._store, self.bank_id(bank), about, self._now(), limit)
 
 
 def open_browsing(settings: Settings | None = None) -> Browsing:
