@@ -101,7 +101,7 @@ def test_the_tour_opens_a_citation_down_to_the_raw_line(tour: str) -> None:
 
 def test_the_tour_reads_this_repository_if_it_has_a_history(tour: str) -> None:
     if (ROOT / ".git").exists():
-        assert "in its log" in _section(tour, "ingest .")
+        assert "in its history" in _section(tour, "ingest .")
     else:
         assert "no git history" in tour
 

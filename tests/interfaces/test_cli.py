@@ -152,7 +152,7 @@ def test_a_repository_gives_its_log(tmp_path: Path) -> None:
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "Reef the mainsail"], check=True)
     first = holdfast(tmp_path, "ingest", str(repository))
     again = holdfast(tmp_path, "ingest", str(repository))
-    assert "repo: 1 commit in its log, 1 of them new, in bank repo." in first.stdout
+    assert "repo: 1 commit in its history, 1 of them new, in bank repo." in first.stdout
     assert "0 of them new" in again.stdout
     hit = read_json(tmp_path, "recall", "mainsail", "--bank", "repo")["hits"][0]
     assert hit["kind"] == "commit" and hit["layer"] == "team" and hit["trust"] == "team"

@@ -1,11 +1,19 @@
+from __future__ import annotations
+
 import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.errors import InputError
+from holdfast.model.team import Commit, FileChange
 from holdfast.model.trust import Trust
-from holdfast.sources.git import BODY_LIMIT, FILES_LIMIT, is_repository, read_commits
+from holdfast.sources.git.log import BODY_LIMIT, is_repository, read_log
+from holdfast.sources.git.patches import FILES_LIMIT, Patch, read_patches
+from holdfast.sources.git.refs import astray, read_tags, read_tips, still_there
+from holdfast.sources.git.running import Git
 
 DATE = "2026-03-01T12:00:00+02:00"
 
@@ -30,6 +38,18 @@ def make_repository(folder: Path) -> Path:
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
     return folder
+
+
+def read_commits(top: Path, bank: str) -> Iterator[Commit]:
+    """The whole history with the names of files."""
+    repository = Git(top)
+    tips = read_tips(repository).all or (["HEAD"] if not is_repository(top) else [])
+    commits = list(read_log(repository, bank, tips, [])) if tips else []
+    names = {
+        patch.commit: tuple(change.path for change in patch.changes)
+        for patch in read_patches(repository, [c.id for c in commits], with_diff=False)
+    }
+    return (replace(c, files=names.get(c.id, ())) for c in commits)
 
 
 def test_commits_come_newest_first_with_all_their_parts(tmp_path: Path) -> None:
@@ -166,3 +186,104 @@ def test_a_repository_is_known_by_its_top(tmp_path: Path) -> None:
     assert is_repository(tmp_path / "bare.git")
     assert not is_repository(top / "src")
     assert not is_repository(tmp_path / "missing")
+
+
+def patch_of(top: Path, id: str = "HEAD") -> Patch:
+    repository = Git(top)
+    (only,) = read_patches(repository, [git(top, "rev-parse", id)])
+    return only
+
+
+def test_a_patch_tells_what_became_of_each_file(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    body = "".join(f"line {n}\n" for n in range(20))
+    commit(top, "start", **{"old.py": body, "gone.py": "x\n", "kept.py": "a\nb\n"})
+    git(top, "mv", "old.py", "new.py")
+    (top / "gone.py").unlink()
+    (top / "data.bin").write_bytes(b"\x00\x01\x02" * 50)
+    commit(top, "change", **{"new.py": body + "more\n", "kept.py": "a\nc\nd\n"})
+
+    changes = {change.path: change for change in patch_of(top).changes}
+
+    assert changes["new.py"] == FileChange("new.py", "R", "old.py", 1, 0)
+    assert changes["gone.py"] == FileChange("gone.py", "D", "", 0, 1)
+    assert changes["kept.py"] == FileChange("kept.py", "M", "", 2, 1)
+    assert changes["data.bin"].binary and changes["data.bin"].fate == "A"
+
+
+def test_hunks_name_their_file_and_what_they_stand_in(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    code = "def load(rows):\n    first = 1\n    second = 2\n    return rows\n"
+    commit(top, "start", **{"a.py": code, "yarn.lock": "1\n"})
+    commit(top, "change", **{"a.py": code.replace("second = 2", "second = 3"), "yarn.lock": "2\n"})
+
+    diff = patch_of(top).diff
+
+    assert diff == "@@ a.py def load(rows):\n-    second = 2\n+    second = 3"
+
+
+def test_lines_that_look_like_headers_are_lines(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    sly = f"{'a' * 40}\ndiff --git a/x b/x\n@@ -1 +1 @@\n-- a/x\n++ b/x\n:100644 100644 a b M\ty\n"
+    commit(top, "start", **{"a.txt": "1\n"})
+    commit(top, "sly", **{"a.txt": sly, "b.txt": "2\n"})
+
+    patches = list(read_patches(Git(top), [git(top, "rev-parse", "HEAD")]))
+
+    assert [c for p in patches for c in p.changes] == [
+        FileChange("a.txt", "M", "", 6, 1),
+        FileChange("b.txt", "A", "", 1, 0),
+    ]
+
+
+def test_a_huge_change_is_counted_and_not_quoted(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    commit(top, "huge", **{"a.txt": "line\n" * 5000})
+    (change,) = patch_of(top).changes
+    assert change.added == 5000 and patch_of(top).diff == ""
+
+
+def test_names_that_git_quotes_are_taken_as_they_are(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    names = {'quote".txt': "1\n", "tab\there.txt": "1\n", "new\nline.txt": "1\n", "ü.txt": "1\n"}
+    commit(top, "odd", **names)
+    assert {change.path for change in patch_of(top).changes} == set(names)
+
+
+def test_nothing_in_a_repository_is_run(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    commit(top, "start", **{"a.txt": "1\n"})
+    ran = tmp_path / "ran"
+    script = tmp_path / "evil.sh"
+    script.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
+    script.chmod(0o755)
+    for key in ("core.fsmonitor", "diff.external", "diff.evil.textconv", "core.sshCommand"):
+        git(top, "config", key, str(script))
+    (top / ".gitattributes").write_text("* diff=evil\n")
+    git(top, "-c", "core.fsmonitor=false", "add", "-A")
+    git(top, "-c", "core.fsmonitor=false", "commit", "-q", "-m", "evil")
+
+    assert len(list(read_commits(top, "b"))) == 2
+    assert patch_of(top).changes and read_tips(Git(top)).head
+    assert not ran.exists()
+
+
+def test_names_of_commits_are_followed(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    first = commit(top, "one")
+    git(top, "tag", "v1")
+    git(top, "checkout", "-q", "-b", "side")
+    second = commit(top, "two")
+    git(top, "tag", "-a", "v2", "-m", "second")
+    git(top, "checkout", "-q", "main")
+    third = commit(top, "three")
+    repository = Git(top)
+
+    tips = read_tips(repository)
+
+    assert tips.head == third and set(tips.all) == {second, third}
+    assert {tag.name: tag.commit for tag in read_tags(repository)} == {"v1": first, "v2": second}
+    assert astray(repository, tips, []) == [second]
+    assert still_there(repository, [first, "0" * 40]) == [first]
+    git(top, "checkout", "-q", first)
+    assert set(astray(repository, read_tips(repository), [])) == {second, third}

@@ -18,6 +18,7 @@ from holdfast.recall.finding import Found, find, make_filter
 from holdfast.recall.path import Path, path
 from holdfast.recall.timeline import KINDS, Timeline, read_anchor, timeline
 from holdfast.recall.topics import Leads, find_concept, leads
+from holdfast.research.expertise import Expert, experts
 from holdfast.settings import Settings, load_settings
 from holdfast.store.concepts import Keyword
 from holdfast.store.protocol import Record
@@ -135,6 +136,10 @@ class Browsing(Reading):
         module: Any = import_module("holdfast.app.communities")
         found: list[list[Entity]] = module.communities(self._store, self.bank_id(bank))
         return found
+
+    def who_knows(self, about: str, bank: str | None = None, limit: int = 5) -> list[Expert]:
+        """The people who know most about a file, a folder/ or a matter, best first."""
+        return experts(self._store, self.bank_id(bank), about, self._now(), limit)
 
 
 def open_browsing(settings: Settings | None = None) -> Browsing:

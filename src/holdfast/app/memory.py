@@ -13,7 +13,8 @@ from holdfast.app.reading import utc_now
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.derive import derive_stale
-from holdfast.refine.ingest import Account, LogRead, Progress, estimate, ingest, ingest_commits
+from holdfast.refine.history import LogRead, Reading, Tick, read_history
+from holdfast.refine.ingest import Account, Progress, estimate, ingest
 from holdfast.refine.plan import Input, find_inputs
 from holdfast.refine.turns import Rules
 from holdfast.settings import Settings, load_settings
@@ -97,10 +98,15 @@ class Holdfast(Minding):
         return know(self._store, self._now, tick)
 
     def ingest_git(
-        self, path: Path, bank: str = "", tick: Callable[[int], None] = lambda count: None
+        self,
+        path: Path,
+        bank: str = "",
+        tick: Tick = lambda done, total: None,
+        with_diff: bool = True,
     ) -> LogRead:
-        """Read the log of a repository."""
-        read = ingest_commits(self._store, self._banks, path, self._rules, bank, tick)
+        """Read what is new in the history of a repository."""
+        how = Reading(self._rules, bank, with_diff)
+        read = read_history(self._store, self._banks, path, how, self._now, tick)
         know(self._store, self._now)
         return read
 

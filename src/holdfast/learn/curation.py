@@ -30,7 +30,7 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.trace import find_record, word_of
 from holdfast.refine.derive import derive_session
-from holdfast.refine.ingest import passage_of
+from holdfast.refine.history import passage_of
 from holdfast.refine.knowing import make_facts
 from holdfast.refine.passages import commit_passage, memory_passage
 from holdfast.refine.retain import show_unshown

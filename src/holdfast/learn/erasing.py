@@ -27,7 +27,7 @@ from holdfast.model.records import Role, Turn
 from holdfast.refine.derive import derive_session
 from holdfast.refine.erased import line_name, mark
 from holdfast.refine.exchanges import Grouping, exchange_id
-from holdfast.refine.ingest import passage_of
+from holdfast.refine.history import passage_of
 from holdfast.refine.knowing import make_facts
 from holdfast.refine.retain import retain_bank
 from holdfast.store.curated import Erasure, Scrubbing, Touched
@@ -311,7 +311,8 @@ class Eraser:
             if t.table in ("turn", "session", "summary") and t.session:
                 sessions[t.session] = None
             decided = decided or t.table in ("curation", "remembered", "dimension")
-            commit = self._store.commit(bank, t.id) if t.table == "commit" else None
+            of_commit = t.table in ("commit", "patch")
+            commit = self._store.commit(bank, t.id) if of_commit else None
             if commit is not None:
                 self._store.put_passage(commit, passage_of(self._store, commit))
         for session in sessions:

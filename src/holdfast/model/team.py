@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.model.trust import Trust
+
+
+class FileChange(NamedTuple):
+    """What became of a file: `A`dded, `M`odified, `D`eleted, `R`enamed, `C`opied or another `T`ype;
+    its name before, and how many lines came and went."""
+
+    path: str
+    fate: str = "M"
+    was: str = ""
+    added: int = 0
+    removed: int = 0
+    binary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

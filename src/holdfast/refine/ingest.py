@@ -7,28 +7,16 @@ badly but do no harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
-from holdfast.capture.redact import Redactor
-from holdfast.errors import InputError
 from holdfast.model.ledger import Source
-from holdfast.model.query import Passage
-from holdfast.model.team import Commit
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.derive import derive_stale
-from holdfast.refine.erased import Erased
-from holdfast.refine.passages import commit_passage
 from holdfast.refine.plan import Input, Job, Planner, note_gone
 from holdfast.refine.reading import POOL_FROM_BYTES, read_jobs
 from holdfast.refine.turns import Rules
 from holdfast.refine.writing import OvertakenError, write
-from holdfast.sources.git import read_commits
-from holdfast.store.curated import worded_commit
 from holdfast.store.protocol import Reader, SourceChange, Writer
-
-COMMITS_AT_ONCE = 500
 
 
 @dataclass(slots=True)
@@ -45,14 +33,6 @@ class Account:
     redacted: int = 0
     sessions: int = 0
     gone: list[Source] = field(default_factory=list[Source])
-
-
-class LogRead(NamedTuple):
-    """How many commits a repository's log has, how many were new, and where they went."""
-
-    bank: str
-    commits: int
-    new: int
 
 
 # Called with the bytes done so far and the bytes in all.
@@ -143,66 +123,3 @@ def _add_up(account: Account, change: SourceChange) -> None:
     account.skipped += sum(change.skipped.values())
     account.failed += len(change.failed)
     account.redacted += sum(change.redacted.values())
-
-
-def ingest_commits(
-    writer: Writer,
-    banks: BankMaker,
-    path: Path,
-    rules: Rules,
-    bank: str = "",
-    tick: Callable[[int], None] = lambda count: None,
-) -> LogRead:
-    """Read the log of a repository."""
-    if banks.excluded(str(path.resolve())):
-        raise InputError(
-            f"{path} is excluded from memory by the settings.",
-            "See exclude.projects in config.toml.",
-        )
-    with writer.transaction():
-        id = banks.named(writer, bank) if bank else banks.ensure(writer, str(path.resolve()))
-    redactor = Redactor(rules.patterns)
-    seen = new = 0
-    batch: list[Commit] = []
-
-    def flush() -> int:
-        with writer.transaction():
-            erased = Erased(writer, id, [("commit", commit.id) for commit in batch])
-            kept = [commit for commit in batch if not erased.has("commit", commit.id)]
-            added = writer.put_commits([(commit, passage_of(writer, commit)) for commit in kept])
-        batch.clear()
-        tick(seen)
-        return added
-
-    for commit in read_commits(path, id):
-        seen += 1
-        batch.append(_redacted(commit, redactor))
-        if len(batch) >= COMMITS_AT_ONCE:
-            new += flush()
-    new += flush()
-    known = writer.bank(id)
-    return LogRead(known.name if known else id, seen, new)
-
-
-def passage_of(reader: Reader, commit: Commit) -> Passage | None:
-    """What a commit is found as, in its words of now; None if it is forgotten."""
-    known = reader.curated(commit.bank, "commit", commit.id)
-    if known is None:
-        return commit_passage(commit)
-    if known.gone:
-        return None
-    return commit_passage(worded_commit(commit, known.text) if known.text else commit)
-
-
-def _redacted(commit: Commit, redactor: Redactor) -> Commit:
-    def clean(text: str) -> str:
-        return redactor.redact(text).text
-
-    return replace(
-        commit,
-        author=clean(commit.author),
-        email=clean(commit.email),
-        subject=clean(commit.subject),
-        body=clean(commit.body),
-        files=tuple(clean(name) for name in commit.files),
-    )

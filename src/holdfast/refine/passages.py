@@ -120,11 +120,12 @@ def digest_passage(digest: Digest) -> Passage:
     )
 
 
-def commit_passage(commit: Commit) -> Passage:
-    """A commit's message; its author and files help to find it."""
+def commit_passage(commit: Commit, touched: str = "") -> Passage:
+    """A commit's message; its author, its files and what it touched in them help to find it."""
     c = commit
     body = f"{c.subject}\n\n{c.body}".strip()
-    context = f"{date_words(c.time)} {c.author} {' '.join(c.files)} {parts_of_names(body)}"
+    names = parts_of_names(f"{body} {touched}")
+    context = f"{date_words(c.time)} {c.author} {' '.join(c.files)} {touched} {names}"
     return Passage(
         c.bank, "commit", c.id, "", c.time, body, context, c.trust, hash=content_id(body)
     )

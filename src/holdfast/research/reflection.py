@@ -214,8 +214,7 @@ def _weighed(group: Sequence[_Said], mind: Disposition) -> _Weighed:
     told = ours[0]
     if mind.literalism >= _VERBATIM:
         told = min(ours, key=lambda s: (s.hit.kind in _SUMS_UP, ours.index(s)))
-    homes = {_home(s.hit): s.weight for s in ours}
-    against = {_home(s.hit): s.weight for s in others}
+    homes, against = _homes(ours), _homes(others)
     favour, denied = sum(homes.values()), sum(against.values()) * 0.6
     # What a person asked to remember was checked by them.
     checked = any(s.hit.status is Status.VERIFIED for s in ours)
@@ -226,8 +225,16 @@ def _weighed(group: Sequence[_Said], mind: Disposition) -> _Weighed:
     return _Weighed(Claim(sentence, confidence, enough, len(homes), ()), ours, others)
 
 
-def _home(hit: Hit) -> str:
-    return hit.session or hit.uri
+def _homes(said: Sequence[_Said]) -> dict[str, float]:
+    """Where it was said, and what that weighs. What was made of sessions is no source beside them,
+    but stands for them where none of them was found."""
+    told = [s for s in said if s.hit.session or not _is_made(s.hit)] or said[:1]
+    return {s.hit.session or s.hit.uri: s.weight for s in told}
+
+
+def _is_made(hit: Hit) -> bool:
+    made = hit.kind == "memory" and hit.status is not Status.VERIFIED
+    return made or hit.kind in ("fact", "concept")
 
 
 def _cite(said: Iterable[_Said], cited: _Citing) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from holdfast.store.concepts import ConceptQuestions, ConceptWays
 from holdfast.store.curated import CuratedQuestions, CuratedWays, Erasing, Hidden, Superseded
 from holdfast.store.facts import FactQuestions, FactWays
 from holdfast.store.graph import GraphQuestions, GraphWays
+from holdfast.store.history import HistoryQuestions, HistoryWays
 from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
@@ -80,6 +81,7 @@ class Reader(
     GraphQuestions,
     RuleQuestions,
     MindQuestions,
+    HistoryQuestions,
     Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
@@ -256,6 +258,7 @@ class Writer(
     GraphWays,
     RuleWays,
     MindWays,
+    HistoryWays,
     Protocol,
 ):
     """The ways in."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from holdfast.model.curation import Curated
 from holdfast.model.knowledge import Concept, Growth, Memory, Network
 from holdfast.model.query import Filter
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Status, Trust
 from holdfast.store.concepts import Bearer, Made
 from holdfast.store.curated import Erasure
 from holdfast.store.protocol import Store
@@ -98,7 +98,10 @@ def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            memory = Memory(BANK, "m1", Network.WORLD, "Tides are in UTC", Trust.USER, when=NOON)
+            memory = Memory(
+                BANK, "m1", Network.WORLD, "Tides are in UTC", Trust.USER, when=NOON,
+                status=Status.VERIFIED,
+            )  # fmt: skip
             store.put_memory(memory)
             store.put_passage(memory, a_passage("m1", memory.what, BANK, "memory", ""))
         all_three = [Bearer(BANK, kind, id, NOON) for kind, id in

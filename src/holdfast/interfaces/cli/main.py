@@ -31,6 +31,7 @@ COMMANDS = {
     "ask": Command("ask", "answer a question from memory, with citations"),
     "recall": Command("recall", "find the records that speak of something"),
     "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
+    "who": Command("who", "who knows about a file, a folder or a matter, by their commits"),
     "find": Command("find", "work by file, concept, type or date, the latest first"),
     "concepts": Command("concepts", "what a project is about, and what belongs together"),
     "keywords": Command("keywords", "the words that lead to facts, concepts and exchanges"),

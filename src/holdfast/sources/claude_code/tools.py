@@ -22,6 +22,7 @@ BRIEF_LIMIT = 300
 ERROR_LINES = 8
 ERROR_LIMIT = 500
 OUTPUT_LIMIT = 160
+_COMMITTED = re.compile(r"^\[[^\]\n]{1,100} [0-9a-f]{7,40}\] \S.*$", re.MULTILINE)
 
 _TOOL = Trust.TOOL
 _EXTERNAL = Trust.EXTERNAL
@@ -262,7 +263,8 @@ def _error(text: str, record: Record) -> str:
 
 
 def _output(text: str, detail: Record) -> str:
-    """The last line of a command's output (where verdicts stand), or a person's answer."""
+    """The last line of a command's output (where verdicts stand), the line that names a commit,
+    or a person's answer."""
     if "answers" in detail:
         return clip(text, 1000)
     # A subagent's lines have no detail; what a file holds is told by its numbered lines.
@@ -271,6 +273,8 @@ def _output(text: str, detail: Record) -> str:
     if "</system-reminder>" in text:
         text = _NOISE_TAG.sub("", text)
     last = text[-1000:].rstrip().rsplit("\n", 1)[-1].strip()
+    if "] " in text and (named := _COMMITTED.search(text[-4000:])):
+        last = named[0]
     return clip(_ANSI.sub("", last) if "\x1b" in last else last, OUTPUT_LIMIT)
 
 

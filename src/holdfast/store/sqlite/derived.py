@@ -18,7 +18,7 @@ from holdfast.store.sqlite.rules import RuleWays
 
 _PASSAGES_HELD = 1_000_000
 # What stages above the session make, and how far they have come.
-_OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "reached")
+_OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "authored", "reached")
 
 
 class DerivedWays(ConceptWays, RuleWays, MindWays, FactWriting, GraphWriting):

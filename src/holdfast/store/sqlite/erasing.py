@@ -41,6 +41,7 @@ _WORDS = {
     "proposal": ("text", "reason"),
     "refusal": ("text", "why"),
     "summary": ("content", "problem"),
+    "patch": ("changes", "diff"),
     "call": ("problem",),
     "pause": ("problem",),
     "advice": ("text",),
@@ -70,13 +71,14 @@ _NAMED = {
         "coalesce((SELECT session FROM exchange AS x WHERE x.bank = summary.bank AND id = record), "
         "(SELECT session FROM digest AS d WHERE d.bank = summary.bank AND id = record), '')",
     ),
+    "patch": ("bank", "id", "''"),
     "call": ("bank", "id", "session"),
     "pause": ("''", "service", "''"),
     "advice": ("bank", "review", "''"),
 }
 _LISTS = ("files",)
 # What was made by machine, and read from files that are still there.
-_DROPPED = ("summary", "rule", "statement", "pattern", "proposal")
+_DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal")
 _OF_A_SESSION = (
     "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "turn",
 )  # fmt: skip
@@ -109,11 +111,7 @@ class ErasingWays(DerivedWays):
                 self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
                 if kind == "memory":
                     self._forget_dimensions(what.bank, id)
-        for id in what.memories:
-            self._run(
-                "DELETE FROM concept_anchor WHERE bank = ? AND kind = 'memory' AND id = ?",
-                *(what.bank, id),
-            )
+        self._erase_beside(what)
         # What is made of all of a bank holds words of any of it.
         self.drop_concepts(what.bank)
         for source in what.sources:
@@ -123,6 +121,17 @@ class ErasingWays(DerivedWays):
         # The names of what is erased go at once; the graph is made again from what is left.
         self.drop_graph(what.bank)
         self.note_change(what.bank, "")
+
+    def _erase_beside(self, what: Erasure) -> None:
+        """What lies in tables of their own beside commits and memories."""
+        for id in what.memories:
+            self._run(
+                "DELETE FROM concept_anchor WHERE bank = ? AND kind = 'memory' AND id = ?",
+                *(what.bank, id),
+            )
+        for id in what.commits:
+            for table in ("patch", "revert", "tag", "authored"):
+                self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)
 
     def _erase_summaries(self, what: Erasure) -> None:
         """What a model made of a session goes with any word of it, though it was paid for; and

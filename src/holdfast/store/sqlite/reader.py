@@ -19,6 +19,7 @@ from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
 from holdfast.store.sqlite.facts import CLAIM, FACT, FactAnswers, claim_of, fact_of
 from holdfast.store.sqlite.graph import GraphAsking
+from holdfast.store.sqlite.history import HistoryQuestions
 from holdfast.store.sqlite.mind import MindQuestions
 from holdfast.store.sqlite.rules import RuleQuestions
 from holdfast.store.sqlite.vectors import VectorQuestions
@@ -48,6 +49,7 @@ class SqliteReader(
     ConceptQuestions,
     FactAnswers,
     GraphAsking,
+    HistoryQuestions,
 ):
     """The questions. Built on an open connection, which it does not own."""
 

@@ -25,6 +25,7 @@ _NAMES = (
     "009_entities",
     "010_mind",
     "011_rules",
+    "012_git",
 )
 VERSION = len(_NAMES)
 

@@ -25,6 +25,7 @@ from holdfast.store.sqlite.connection import (
     use_wal,
 )
 from holdfast.store.sqlite.erasing import ErasingWays
+from holdfast.store.sqlite.history import HistoryWays
 from holdfast.store.sqlite.migrate import (
     check_current,
     check_ours,
@@ -43,7 +44,14 @@ _END = 1 << 62
 
 
 class SqliteStore(
-    SqliteReader, ErasingWays, VectorWays, NoteWays, CallWays, VersionWays, CheckWays
+    SqliteReader,
+    ErasingWays,
+    VectorWays,
+    NoteWays,
+    CallWays,
+    VersionWays,
+    HistoryWays,
+    CheckWays,
 ):
     """One file. Any number of processes may have it open."""
 

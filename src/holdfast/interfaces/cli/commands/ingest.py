@@ -22,8 +22,9 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number, plain
+from holdfast.refine.history import LogRead
 from holdfast.refine.ingest import Account
-from holdfast.sources.git import is_repository
+from holdfast.sources.git.log import is_repository
 
 TURNS_S = 20
 
@@ -65,6 +66,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how much to prepare for search by meaning now: some = all that sums up, and turns "
         f"for {TURNS_S} seconds (default)",
     )
+    parser.add_argument(
+        "--no-diffs",
+        dest="diffs",
+        action="store_false",
+        help="of a repository, read messages and names of files only",
+    )
     options.add_json(parser)
 
 
@@ -87,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             Screen(sys.stderr).line(f"holdfast: left out: {problem}")
         if inputs:
             account = _read(memory, inputs, arguments.workers, arguments.json)
-        commits = [memory.ingest_git(path, arguments.bank) for path in repositories]
+        commits = [_read_history(memory, path, arguments) for path in repositories]
         memory.know()
         memory.follow()
         left = _embed(memory, arguments.embed, arguments.json)
@@ -105,11 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if account is not None:
         _print(screen, account)
-    for path, log in zip(repositories, commits, strict=True):
-        screen.line(
-            f"{path.resolve().name}: {number(log.commits, 'commit')} in its log, {log.new:,} of "
-            f"them new, in bank {log.bank}."
-        )
+    _print_histories(screen, repositories, commits)
     if account is None and not repositories:
         screen.line("No transcripts there.")
     if left:
@@ -118,6 +121,16 @@ def run(arguments: argparse.Namespace) -> int:
             "`holdfast ingest --embed all` prepares them."
         )
     return 0
+
+
+def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[LogRead]) -> None:
+    for path, log in zip(paths, logs, strict=True):
+        screen.line(
+            f"{path.resolve().name}: {number(log.commits, 'commit')} in its history, {log.new:,} "
+            f"of them new, in bank {log.bank}."
+        )
+        if log.astray:
+            screen.line(f"  {log.astray:,} of them are not part of what is checked out.")
 
 
 def _nothing_there(screen: Screen, memory: Holdfast, as_json: bool) -> int:
@@ -172,6 +185,20 @@ def _read(memory: Holdfast, inputs: Sequence[object], workers: int, quiet: bool)
             inputs,  # pyright: ignore[reportArgumentType]
             workers,
             lambda done, total: bar.update(task, completed=done, total=total),
+        )
+
+
+def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -> LogRead:
+    console = Console(stderr=True)
+    columns = (TextColumn("commits"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    quiet = arguments.json or not console.is_terminal
+    with Progress(*columns, console=console, disable=quiet) as bar:
+        task = bar.add_task("commits", total=None)
+        return memory.ingest_git(
+            path,
+            arguments.bank,
+            lambda done, total: bar.update(task, completed=done, total=total),
+            arguments.diffs,
         )
 
 

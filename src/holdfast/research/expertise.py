@@ -1,0 +1,227 @@
+"""Who knows about something: by what they committed to it, and what they reviewed.
+
+What somebody did counts by how much of it concerns the question, grows slowly with the lines they
+changed, and halves with every year that passes. Robots and agents are set apart: they do not know
+anything in the morning. Every name comes with the commits that speak for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import log2
+from typing import NamedTuple
+
+from holdfast.model.query import Filter
+from holdfast.model.team import Commit
+from holdfast.model.uris import uri
+from holdfast.recall.finding import is_meant
+from holdfast.recall.terms import read_terms
+from holdfast.store.history import Patch
+from holdfast.store.protocol import Reader
+
+MOST_COMMITS = 2000
+_BY_WORDS = 300
+_HALF_LIFE_DAYS = 365.0
+_REVIEW = 0.5
+_WITH = 0.5
+_EVIDENCE = 3
+_AREAS = 3
+_BOT = re.compile(
+    r"\[bot\]|\bbot\b|dependabot|renovate|github-actions|greenkeeper|snyk|pre-commit-ci|"
+    r"semantic-release|weblate|\b(?:claude|cursor|codex|devin|aider|gemini|grok|gpt)\b|copilot|"
+    r"noreply@anthropic\.com|cursoragent",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(
+    r"^(?P<what>co-authored-by|reviewed-by|acked-by|approved-by|tested-by|pair-programmed-with): *"
+    r"(?P<name>[^<\n]+?) *(?:<(?P<email>[^>\n]*)>)?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ASKS = re.compile(
+    r"^(?:so |and |please,? )*(?:who (?:knows|understands|is familiar with|wrote|built|owns|"
+    r"maintains|made|implemented|touched|changed|(?:has )?work(?:ed|s) on|"
+    r"(?:should|can|could) I ask)|"
+    r"who(?:'s| is| are)(?: the)? (?:experts?|owners?|maintainers?|authors?)|"
+    r"whom? (?:should|can|do|could) (?:I|we) (?:ask|talk to))"
+    r"(?: (?:most|best|more|anything|something|a lot))*(?: (?:about|of|on|for|in|with))?"
+    r" (?P<topic>.+)$",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"[\w.-]*[/.][\w./-]+$")
+
+
+class Person(NamedTuple):
+    """A contributor by name and address."""
+
+    name: str
+    email: str
+
+    @property
+    def is_bot(self) -> bool:
+        """Whether it is a program."""
+        return bool(_BOT.search(self.name) or _BOT.search(self.email))
+
+
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """What speaks for somebody: a score, its share of all people's, how many commits and reviews,
+    since when and until when, the folders they changed most, and the commits that weigh most."""
+
+    name: str
+    email: str
+    score: float
+    share: float
+    commits: int
+    reviews: int
+    first: str
+    last: str
+    areas: tuple[str, ...]
+    evidence: tuple[str, ...]
+    is_bot: bool = False
+
+
+@dataclass(slots=True)
+class _Account:
+    person: Person
+    score: float = 0.0
+    commits: int = 0
+    reviews: int = 0
+    times: list[str] = field(default_factory=list[str])
+    areas: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    weights: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+
+
+class _Part(NamedTuple):
+    person: Person
+    share: float
+    reviewed: bool = False
+
+
+def experts(reader: Reader, bank: str | None, about: str, now: str, limit: int = 5) -> list[Expert]:
+    """The people who know most about a file, a folder or a matter, then the programs, best
+    first; nobody where no commit speaks of it."""
+    accounts: dict[str, _Account] = {}
+    known = _Known()
+    for commit, relevance in _about(reader, bank, about.strip()):
+        patch = reader.patch(commit.bank, commit.id)
+        path = about.strip() if _is_path(about) else ""
+        worth = relevance * _size(patch, path) * _freshness(commit.time, now)
+        for part in _people(commit):
+            key = known.key(part.person)
+            account = accounts.setdefault(key, _Account(part.person))
+            _count(account, commit, worth * part.share, part.reviewed)
+    people = [a for a in accounts.values() if not a.person.is_bot]
+    total = sum(account.score for account in people)
+    ranked = sorted(accounts.values(), key=lambda a: (a.person.is_bot, -a.score, a.person))
+    return [_expert(account, total) for account in ranked[:limit]]
+
+
+class _Known:
+    """Two names with one address are one person, and two addresses with one full name."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+
+    def key(self, person: Person) -> str:
+        full = " " in person.name.strip()
+        names = [
+            person.email.casefold(),
+            person.name.casefold() if full or not person.email else "",
+        ]
+        known = [self._keys[name] for name in names if name in self._keys]
+        key = known[0] if known else names[0] or names[1]
+        self._keys |= {name: key for name in names if name and name not in self._keys}
+        return key
+
+
+def _is_path(about: str) -> bool:
+    return bool(_PATH.fullmatch(about.strip())) or about.strip().endswith("/")
+
+
+def _about(reader: Reader, bank: str | None, about: str) -> Iterator[tuple[Commit, float]]:
+    """The commits that concern something, each with how much it does."""
+    if not about:
+        return
+    if _is_path(about):
+        touching = reader.sift(bank, Filter(file=about), MOST_COMMITS)
+        commits = [one for one in touching if isinstance(one, Commit)]
+        if commits:
+            yield from ((commit, 1.0) for commit in commits)
+            return
+    matches = reader.search(bank, read_terms(about).all, ["team"], _BY_WORDS)
+    best = max((match.score for match in matches), default=0.0)
+    for match in matches:
+        if match.passage.kind == "commit" and match.score > 0.35 * best:
+            for commit in reader.find(match.passage.bank, "commit", match.passage.id, limit=1):
+                if isinstance(commit, Commit):
+                    yield commit, match.score / best
+
+
+def _size(patch: Patch | None, path: str) -> float:
+    """How much was changed; twice as many lines do not make twice the knowledge."""
+    if patch is None:
+        return 1.0
+    inside = [change for change in patch.changes if not path or is_meant(change.path, path)]
+    return 1.0 + log2(1 + sum(change.added + change.removed for change in inside)) / 4
+
+
+def _freshness(time: str, now: str) -> float:
+    if not time:
+        return 0.5
+    age = datetime.fromisoformat(now) - datetime.fromisoformat(time)
+    return 0.5 ** (max(0.0, age.total_seconds() / 86400) / _HALF_LIFE_DAYS)
+
+
+def _people(commit: Commit) -> Iterator[_Part]:
+    """Who had a part in a commit. One who merges or applies has none by that alone."""
+    others = list(_TRAILER.finditer(commit.body))
+    yield _Part(Person(commit.author, commit.email), 1.0)
+    for found in others:
+        person = Person(found["name"].strip(), found["email"] or "")
+        wrote = found["what"].lower().startswith(("co-", "pair"))
+        if person.email.casefold() != commit.email.casefold():
+            yield _Part(person, _WITH if wrote else _REVIEW, reviewed=not wrote)
+
+
+def _count(account: _Account, commit: Commit, worth: float, reviewed: bool) -> None:
+    account.score += worth
+    account.commits += not reviewed
+    account.reviews += reviewed
+    account.times += [commit.time] if commit.time else []
+    account.weights.append((worth, commit.id))
+    for folder in {_folder(file) for file in commit.files}:
+        account.areas[folder] += worth
+
+
+def _folder(file: str) -> str:
+    parts = file.split("/")[:-1]
+    return "/".join(parts[:2]) + "/" if parts else "./"
+
+
+def _expert(account: _Account, total: float) -> Expert:
+    person = account.person
+    areas = sorted(account.areas.items(), key=lambda pair: (-pair[1], pair[0]))[:_AREAS]
+    weights = sorted(account.weights, key=lambda pair: (-pair[0], pair[1]))[:_EVIDENCE]
+    return Expert(
+        name=person.name,
+        email=person.email,
+        score=round(account.score, 3),
+        share=0.0 if person.is_bot or not total else round(account.score / total, 3),
+        commits=account.commits,
+        reviews=account.reviews,
+        first=min(account.times, default=""),
+        last=max(account.times, default=""),
+        areas=tuple(area for area, _ in areas),
+        evidence=tuple(uri("commit", id) for _, id in weights),
+        is_bot=person.is_bot,
+    )
+
+
+def topic_of(question: str) -> str:
+    """What a question for people asks about; "" if it is none."""
+    found = _ASKS.search(" ".join(question.split()))
+    return found["topic"].strip(" ?.!\"'`") if found else ""

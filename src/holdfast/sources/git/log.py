@@ -1,0 +1,57 @@
+"""Commits as git tells them: who, when, why, and upon what."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from holdfast.model.team import Commit
+from holdfast.sources.git.running import Git
+from holdfast.sources.shapes import normal_time
+
+BODY_LIMIT = 4000
+_FIELDS = ("%H", "%P", "%aI", "%aN", "%aE", "%s", "%b")
+
+
+def is_repository(path: Path) -> bool:
+    """Whether a folder is the top of a repository, bare or not."""
+    return (path / ".git").exists() or ((path / "HEAD").is_file() and (path / "objects").is_dir())
+
+
+def read_log(git: Git, bank: str, tips: Iterable[str], known: Iterable[str]) -> Iterator[Commit]:
+    """The commits reachable from `tips` and not from `known`, newest first, without their files.
+    Authors are named as the repository's mailmap has them."""
+    # Borders that no message can contain, because nobody could know them beforehand.
+    record, field = (f"<{os.urandom(12).hex()}>" for _ in range(2))
+    form = record + field.join(_FIELDS)
+    wanted = [*tips, *(f"^{id}" for id in known)]
+    left = b""
+    with git.stream("rev-list", "--stdin", f"--format=tformat:{form}", given=wanted) as output:
+        while chunk := output.read(1 << 20):
+            *whole, left = (left + chunk).split(record.encode())
+            yield from (made for part in whole if (made := _commit(part, field, bank)))
+    last = _commit(left, field, bank)
+    if last:
+        yield last
+
+
+def _commit(record: bytes, field: str, bank: str) -> Commit | None:
+    """After each commit stands the line that announces the next."""
+    fields = record.decode("utf-8", "replace").split(field)
+    if len(fields) < len(_FIELDS):
+        return None
+    sha, parents, time, author, email, subject, body = (part.strip("\x00\n") for part in fields)
+    body, _, announced = body.rpartition("\n")
+    if not announced.startswith("commit "):
+        body = f"{body}\n{announced}"
+    return Commit(
+        bank=bank,
+        id=sha,
+        time=normal_time(time),
+        author=author,
+        email=email,
+        subject=subject,
+        body=body.strip()[:BODY_LIMIT],
+        parents=tuple(parents.split()),
+    )

@@ -1,0 +1,141 @@
+"""What commits changed: files with their fate, how many lines, and the hunks that matter.
+
+One pass of `git diff-tree` tells it for thousands of commits. Of a commit only so much is kept as
+helps to find it and to understand it; lock files, bundles and generated code tell nothing, and of
+a change to thousands of lines the names of its files say more than any part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from holdfast.model.team import FileChange
+from holdfast.sources.git.running import Git
+
+FILES_LIMIT = 200
+DIFF_LIMIT = 3000
+_HUNK_LIMIT = 600
+_LINE_LIMIT = 160
+# Of a change to more lines than these nothing is quoted.
+_MOST_LINES = 4000
+_SHA = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?\Z")
+_RAW = re.compile(rb":\d+ \d+ \S+ \S+ ([A-Z])\d*\t(.*)\n?\Z", re.DOTALL)
+_HUNK = re.compile(rb"@@ [^@]*@@ ?(.*)")
+_ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
+_ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
+_SAYS_NOTHING = re.compile(
+    r"(?:^|/)(?:node_modules|vendor|third_party|dist|build|__snapshots__|generated)/"
+    r"|(?:^|/)(?:[\w.-]*[.-]lock(?:\.\w+)?|package-lock\.json|go\.sum|npm-shrinkwrap\.json)$"
+    r"|\.(?:min\.(?:js|css)|map|svg|snap|pb\.go|ipynb|csv|po|lockb)$",
+    re.IGNORECASE,
+)
+
+
+class Patch(NamedTuple):
+    """What one commit changed. `diff` are hunks, each under the name of its file."""
+
+    commit: str
+    changes: tuple[FileChange, ...] = ()
+    diff: str = ""
+
+
+def read_patches(git: Git, commits: Iterable[str], with_diff: bool = True) -> Iterator[Patch]:
+    """The patches of commits in their order; that of a merge is left out, since its parents
+    have it."""
+    form = ["--patch-with-raw", "--unified=0"] if with_diff else ["--raw"]
+    plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
+    shape = ("-r", "--root", "-M", "--stdin", "--always")
+    with git.stream("diff-tree", *shape, *plain, *form, given=commits) as output:
+        reading: _Reading | None = None
+        for line in output:
+            if _SHA.match(line):
+                if reading is not None:
+                    yield reading.finish()
+                reading = _Reading(line.strip().decode())
+            elif reading is not None:
+                reading.take(line)
+        if reading is not None:
+            yield reading.finish()
+
+
+@dataclass(slots=True)
+class _Reading:
+    commit: str
+    changes: list[FileChange] = field(default_factory=list[FileChange])
+    hunks: list[str] = field(default_factory=list[str])
+    at: int = -1
+    lines: int = 0
+    size: int = 0
+    in_header: bool = True
+    quoted: bool = False
+
+    def take(self, line: bytes) -> None:
+        if line[:1] == b":" and self.at < 0:
+            self._take_file(line)
+        elif line.startswith(b"diff --git "):
+            self.at += 1
+            self.in_header = True
+        elif self.at < 0 or self.at >= len(self.changes):
+            return
+        elif self.in_header and line.startswith((b"Binary files", b"GIT binary")):
+            self._change(binary=True)
+        elif line.startswith(b"@@ "):
+            self.in_header = False
+            self._take_hunk(line)
+        elif not self.in_header and line[:1] in b"+-":
+            self._take_line(line)
+
+    def _take_file(self, line: bytes) -> None:
+        found = _RAW.match(line)
+        if found is None or len(self.changes) >= FILES_LIMIT:
+            return
+        first, _, second = found[2].partition(b"\t")
+        was, path = (_name(first), _name(second)) if second else ("", _name(first))
+        self.changes.append(FileChange(path, found[1].decode(), was))
+
+    def _change(self, binary: bool = False, added: int = 0, removed: int = 0) -> None:
+        c = self.changes[self.at]
+        self.changes[self.at] = c._replace(
+            binary=c.binary or binary, added=c.added + added, removed=c.removed + removed
+        )
+
+    def _take_hunk(self, line: bytes) -> None:
+        found = _HUNK.match(line)
+        path = self.changes[self.at].path
+        self.quoted = self.size < DIFF_LIMIT and not _SAYS_NOTHING.search(path)
+        if self.quoted:
+            place = found[1].decode("utf-8", "replace").strip()[:_LINE_LIMIT] if found else ""
+            self._quote(f"@@ {path} {place}".rstrip())
+            self.hunks[-1:] = ["\n" + self.hunks[-1]] if len(self.hunks) > 1 else self.hunks[-1:]
+
+    def _take_line(self, line: bytes) -> None:
+        adds = line[:1] == b"+"
+        self._change(added=int(adds), removed=int(not adds))
+        self.lines += 1
+        if self.quoted and line.strip() not in (b"+", b"-"):
+            self._quote(line.decode("utf-8", "replace").rstrip()[:_LINE_LIMIT])
+
+    def _quote(self, text: str) -> None:
+        self.hunks.append(text)
+        self.size += len(text) + 1
+        self.quoted = self.size < DIFF_LIMIT
+
+    def finish(self) -> Patch:
+        diff = "" if self.lines > _MOST_LINES else "\n".join(self.hunks)[:DIFF_LIMIT]
+        return Patch(self.commit, tuple(self.changes), diff)
+
+
+def _name(raw: bytes) -> str:
+    """A path as it is: git puts one with odd characters between quotes."""
+    raw = raw.rstrip(b"\n")
+    if raw[:1] == b'"' and raw[-1:] == b'"':
+        raw = _ESCAPE.sub(_unescape, raw[1:-1])
+    return raw.decode("utf-8", "replace")
+
+
+def _unescape(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    return bytes([int(code, 8) & 0xFF if len(code) == 3 else _ESCAPES[code[0]]])

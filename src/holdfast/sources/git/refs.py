@@ -1,0 +1,72 @@
+"""Where a repository's names point: branches, tags, and what HEAD is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from holdfast.sources.git.running import Git
+from holdfast.sources.shapes import normal_time
+
+_TAG = "%(refname:strip=2)%00%(objectname)%00%(*objectname)%00%(creatordate:iso-strict)"
+
+
+class Tag(NamedTuple):
+    """A name for a commit, and when it was given."""
+
+    name: str
+    commit: str
+    time: str
+
+
+class Tips(NamedTuple):
+    """The commit that HEAD is, "" before the first one, and those that branches of this clone and
+    the remote's main branch end in."""
+
+    head: str
+    branches: tuple[str, ...]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Each once, HEAD first."""
+        return tuple(dict.fromkeys(filter(None, (self.head, *self.branches))))
+
+
+def read_tips(git: Git) -> Tips:
+    """Where HEAD and the branches are now; a detached HEAD is one too."""
+    head = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
+    found = git.ask("for-each-ref", "--format=%(objectname)", "refs/heads").split()
+    main = git.ask("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
+    return Tips(head, tuple(dict.fromkeys([*found, *main.split()])))
+
+
+def read_tags(git: Git) -> list[Tag]:
+    """Every tag of a commit, by name."""
+    tags: list[Tag] = []
+    for line in git.ask("for-each-ref", f"--format={_TAG}", "refs/tags").splitlines():
+        name, own, peeled, time = line.split("\x00")
+        tags.append(Tag(name, peeled or own, normal_time(time) if time else ""))
+    return tags
+
+
+def still_there(git: Git, commits: Iterable[str]) -> list[str]:
+    """Those of some commits that the repository still has."""
+    given = "".join(f"{commit}^{{commit}}\n" for commit in commits)
+    told = git.ask("cat-file", "--batch-check=%(objecttype) %(objectname)", given=given)
+    pairs = (line.split() for line in told.splitlines())
+    return [name for kind, name, *more in pairs if kind == "commit" and not more]
+
+
+def astray(git: Git, tips: Tips, before: Iterable[str]) -> list[str]:
+    """The commits of branches, and of what branches were before, that HEAD does not contain."""
+    others = [*tips.branches, *before]
+    if not tips.head or not others:
+        return []
+    given = "".join(f"{commit}\n" for commit in (*others, f"^{tips.head}"))
+    return git.ask("rev-list", "--stdin", given=given).split()
+
+
+def count(git: Git, tips: Tips) -> int:
+    """How many commits there are in all."""
+    told = git.ask("rev-list", "--count", "--stdin", given="\n".join(tips.all) + "\n")
+    return int(told) if tips.all and told else 0

@@ -1,0 +1,106 @@
+"""Running git on a repository that may be anybody's.
+
+Nothing in the repository's own settings may start a program or reach the network: no monitor, no
+hook, no external diff, no fetching of what a partial clone lacks. The caller's GIT_* variables
+mean another repository and are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from holdfast.errors import InputError
+
+TIMEOUT_S = 20.0
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.quotePath=false",
+    "core.bigFileThreshold=512k",
+    "diff.renameLimit=400",
+    "i18n.logOutputEncoding=UTF-8",
+    "log.showSignature=false",
+    "protocol.allow=never",
+)
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C.UTF-8",
+}
+
+
+class Git:
+    """Git in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        self._command = ["git", "-C", str(folder), *settings]
+        self._environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        self._environment |= _ENVIRONMENT
+
+    def ask(self, *arguments: str, given: str = "") -> str:
+        """What a short command prints, or "" where it fails."""
+        try:
+            done = subprocess.run(
+                [*self._command, *arguments],
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                env=self._environment,
+                check=False,
+                input=given.encode(),
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return "" if done.returncode else done.stdout.decode("utf-8", "replace")
+
+    @contextmanager
+    def stream(self, *arguments: str, given: Iterable[str] = ()) -> Generator[IO[bytes]]:
+        """What a long command prints, to be read as it comes; an error if it fails in the end.
+        Whoever stops reading stops the command."""
+        with tempfile.TemporaryFile() as words, tempfile.TemporaryFile() as complaints:
+            words.writelines(f"{line}\n".encode() for line in given)
+            words.seek(0)
+            try:
+                process = subprocess.Popen(
+                    [*self._command, *arguments],
+                    stdin=words,
+                    stdout=subprocess.PIPE,
+                    stderr=complaints,
+                    env=self._environment,
+                )
+            except OSError as error:
+                raise InputError(
+                    f"git cannot be run: {error.strerror}.",
+                    "Install git to read a repository's history.",
+                ) from error
+            assert process.stdout is not None
+            try:
+                yield process.stdout
+                process.stdout.read()  # what nobody wanted
+            finally:
+                process.stdout.close()
+                if process.poll() is None:
+                    process.terminate()
+                process.wait()
+            if process.returncode > 0:
+                complaints.seek(0)
+                self._fail(complaints.read().decode("utf-8", "replace"))
+
+    def _fail(self, complaint: str) -> None:
+        lines = complaint.strip().splitlines()
+        told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+        remedy = "Check it with `git fsck` and `git log` in that folder."
+        if "dubious ownership" in complaint:
+            known = f"git config --global --add safe.directory {self.folder}"
+            remedy = f"It belongs to another user. If you trust it: {known}"
+        why = told.partition(": ")[2] or "git failed"
+        raise InputError(f"The history of {self.folder} cannot be read: {why}.", remedy)

@@ -1,0 +1,111 @@
+"""What a store keeps of repositories beside their commits: patches, reverts, tags, and how far
+each was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from holdfast.model.records import Turn
+from holdfast.model.team import FileChange
+
+
+class Patch(NamedTuple):
+    """What a commit changed, file by file, and the hunks that matter."""
+
+    bank: str
+    commit: str
+    changes: tuple[FileChange, ...] = ()
+    diff: str = ""
+
+
+class Repository(NamedTuple):
+    """A repository that was read: by the folder of its objects, up to these commits."""
+
+    bank: str
+    path: str
+    head: str
+    tips: tuple[str, ...]
+    read_at: str
+
+
+class Tagged(NamedTuple):
+    """A name that a repository has for a commit."""
+
+    name: str
+    commit: str
+    time: str
+
+
+class Authored(NamedTuple):
+    """That a session made a commit: in which exchange, how surely (0 to 1), and what tells."""
+
+    bank: str
+    commit: str
+    session: str
+    exchange: str
+    score: float
+    because: str
+
+
+class HistoryQuestions(Protocol):
+    """What can be asked."""
+
+    def patch(self, bank: str, commit: str) -> Patch | None:
+        """What a commit changed, if that was read."""
+        ...
+
+    def reverted_by(self, bank: str, commit: str) -> list[str]:
+        """The commits that say they take this one back."""
+        ...
+
+    def tags(self, bank: str, commit: str = "") -> list[Tagged]:
+        """The tags of a bank, or of one commit, by time."""
+        ...
+
+    def repositories(self, bank: str | None = None) -> list[Repository]:
+        """The repositories that were read."""
+        ...
+
+    def astray(self, bank: str, commits: Sequence[str]) -> set[str]:
+        """Which of these commits HEAD did not contain when its repository was last read."""
+        ...
+
+    def authored(self, bank: str, commit: str = "", session: str = "") -> list[Authored]:
+        """Which sessions made which commits, the surest first: of one commit, or of one session."""
+        ...
+
+    def committing(self, bank: str) -> list[Turn]:
+        """The turns that ran a commit and were not told that it failed, by time."""
+        ...
+
+    def renames(self, bank: str) -> list[tuple[str, str, str]]:
+        """Every renaming of a file: when, from which name, to which; the earliest first."""
+        ...
+
+
+class HistoryWays(Protocol):
+    """The ways in."""
+
+    def known_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
+        """Which of these commits there are already."""
+        ...
+
+    def put_patches(self, patches: Iterable[Patch]) -> None:
+        """Keep what commits changed."""
+        ...
+
+    def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:
+        """Note which commits one takes back, each by its full or shortened name."""
+        ...
+
+    def put_authored(self, bank: str, made: Iterable[Authored]) -> None:
+        """Say which sessions made which commits of a bank, in place of what was said."""
+        ...
+
+    def put_repository(
+        self, repository: Repository, tags: Iterable[Tagged], astray: Iterable[str]
+    ) -> None:
+        """Note how far a repository was read, in place of what was noted of it and of its tags
+        and of what HEAD does not contain."""
+        ...

@@ -1,0 +1,152 @@
+"""Which session made which commit, told by real commits and by what sessions say of them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.refine.authorship import link_commits
+from holdfast.settings import Settings
+from holdfast.store.history import Authored
+from holdfast.testing.transcripts import Script
+
+START = datetime(2026, 9, 1, 9, 0, tzinfo=UTC)
+SESSIONS = [f"{n}{n}{n}{n}{n}{n}{n}{n}-0000-4000-8000-00000000000{n}" for n in range(1, 5)]
+
+
+class Place:
+    """A repository in which agents work."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.top = folder / "harbour"
+        self.top.mkdir()
+        self.git("init", "-q", "-b", "main")
+        settings = Settings(folder / "home", folder / "claude", embed_model="none")
+        self.memory = Holdfast(settings)
+
+    def git(self, *arguments: str, at: datetime = START) -> str:
+        identity = ["-c", "user.name=Ann Ex", "-c", "user.email=ann@x.org"]
+        done = subprocess.run(
+            ["git", *identity, "-C", str(self.top), *arguments],
+            check=True, capture_output=True, text=True,
+            env={"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(self.folder),
+                 "GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()},
+        )  # fmt: skip
+        return done.stdout
+
+    def commit(self, message: str, at: datetime, **files: str) -> tuple[str, str]:
+        """A commit's name, and what git printed."""
+        for name, content in files.items():
+            (self.top / name).write_text(content)
+        self.git("add", "-A")
+        printed = self.git("commit", "--allow-empty", "-m", message, at=at)
+        return self.git("rev-parse", "HEAD").strip(), printed
+
+    def session(self, number: int, hours: float = 0.0) -> Script:
+        start = START + timedelta(hours=hours)
+        script = Script(session=SESSIONS[number], cwd=str(self.top), start=start)
+        script.user(f"Please work on part {number} of the harbour crane, it does not lift.")
+        return script
+
+    def edit(self, script: Script, *names: str) -> None:
+        for name in names:
+            call = script.call("Write", file_path=str(self.top / name), content="x\n")
+            script.result(call, "File created")
+
+    def run_commit(self, script: Script, message: str, printed: str) -> None:
+        script.result(script.call("Bash", command=f'git commit -m "{message}"'), printed)
+
+    def read(self, *scripts: Script) -> list[Authored]:
+        for script in scripts:
+            script.assistant("It is done and the crane lifts again, as the tests show.")
+            script.write(self.folder / "claude" / "projects")
+        self.memory.ingest(self.memory.find([]))
+        self.memory.ingest_git(self.top)
+        (bank,) = self.memory.reader.banks()
+        link_commits(self.memory.store, bank.id)
+        return self.memory.reader.authored(bank.id)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path)
+    yield made
+    made.memory.close()
+
+
+def host(place: Place, made: Authored) -> str:
+    session = place.memory.reader.session(made.bank, made.session)
+    assert session is not None
+    return session.host
+
+
+def test_the_name_that_git_printed_tells_for_sure(place: Place) -> None:
+    one, two = place.session(0), place.session(1)
+    id, printed = place.commit("Lift the crane", START + timedelta(days=9), a="1")
+    place.run_commit(one, "Lift", "nothing to commit")
+    place.run_commit(two, "Something else", printed)
+    (made,) = place.read(one, two)
+    assert (made.commit, host(place, made), made.because) == (id, SESSIONS[1], "its name")
+    assert made.score == 1.0 and made.exchange
+
+
+def test_a_trailer_names_its_session(place: Place) -> None:
+    id, _ = place.commit(
+        f"Lift\n\nClaude-Session: https://claude.ai/code/{SESSIONS[0]}",
+        START + timedelta(days=9),
+        a="1",
+    )
+    (made,) = place.read(place.session(0), place.session(1))
+    assert (made.commit, host(place, made), made.because) == (id, SESSIONS[0], "its trailer")
+
+
+def test_the_same_subject_tells_if_the_time_is_right(place: Place) -> None:
+    script = place.session(0)
+    place.run_commit(script, "Lift the crane", "")
+    id, _ = place.commit("Lift the crane", START + timedelta(minutes=2), a="1")
+    place.commit("Lift the crane", START + timedelta(days=5), a="2")
+    made = place.read(script)
+    assert [(one.commit, one.because) for one in made] == [(id, "its subject")]
+
+
+def test_files_changed_shortly_before_tell_too(place: Place) -> None:
+    one, two = place.session(0), place.session(1, hours=1)
+    place.edit(one, "a.py", "b.py")
+    place.edit(two, "c.py")
+    id, _ = place.commit(
+        "Crane", START + timedelta(hours=1.5), **{"a.py": "1", "b.py": "1", "c.py": "1"}
+    )
+    (made,) = place.read(one, two)
+    assert (made.commit, host(place, made), made.because) == (id, SESSIONS[0], "its files")
+    assert made.score < 0.7
+
+
+def test_files_that_two_sessions_changed_tell_nothing(place: Place) -> None:
+    one, two = place.session(0), place.session(1, hours=1)
+    place.edit(one, "a.py")
+    place.edit(two, "a.py")
+    place.commit("Crane", START + timedelta(hours=1.5), **{"a.py": "1"})
+    assert place.read(one, two) == []
+
+
+def test_files_changed_after_the_commit_or_long_before_tell_nothing(place: Place) -> None:
+    late, early = place.session(0, hours=2), place.session(1, hours=-48)
+    place.edit(late, "a.py")
+    place.edit(early, "a.py")
+    place.commit("Crane", START + timedelta(hours=1), **{"a.py": "1"})
+    assert place.read(late, early) == []
+
+
+def test_a_forgotten_session_made_nothing(place: Place) -> None:
+    script = place.session(0)
+    _, printed = place.commit("Lift the crane", START, a="1")
+    place.run_commit(script, "Lift the crane", printed)
+    (made,) = place.read(script)
+    place.memory.forget(f"holdfast://session/{made.session}")
+    assert place.read() == []
