@@ -38,8 +38,9 @@ def test_a_worker_sums_up_and_status_tells_what_it_took(service: Service, tmp_pa
     user = User(tmp_path, asking(service))
     user.run("worker")
     assert len(service.asked) == 2
-    (hit,) = json.loads(user.run("recall", TITLE, "--bank", "all", "--layer", "observations",
-                                 "--json"))["hits"]  # fmt: skip
+    found = json.loads(user.run("recall", TITLE, "--bank", "all", "--layer", "observations",
+                                "--json"))["hits"]  # fmt: skip
+    (hit,) = (hit for hit in found if hit["kind"] == "exchange")
     assert TITLE in hit["text"]
     shown = json.loads(user.run("show", hit["uri"], "--rules", "--json"))
     assert shown["record"]["author"].endswith("/small") and shown["record"]["title"] == TITLE
