@@ -172,7 +172,9 @@ _ASKS = re.compile(
 _ALL_STRONG = re.compile("|".join(_STRONG.values()), re.IGNORECASE)
 _ALL_REMEMBER = re.compile(f"^{_POLITE}(?:{'|'.join(_REMEMBER.values())})", re.IGNORECASE)
 _ALL_BINDING = re.compile(f"^{_POLITE}(?:{'|'.join(_BINDING.values())})", re.IGNORECASE)
-_HINT = re.compile("|".join((*_STRONG.values(), *_REMEMBER.values(), *_BINDING.values())), re.I)
+# Only where a word begins: a long run of letters must not be tried from each of them.
+_ANY = "|".join((*_STRONG.values(), *_REMEMBER.values(), *_BINDING.values()))
+_HINT = re.compile(rf"\b(?:{_ANY})", re.IGNORECASE)
 
 
 class Said(StrEnum):
