@@ -151,7 +151,13 @@ class Curating(Browsing):
         return Curator(self._store, self._now, who or this_user())
 
     def _eraser(self, who: str = "") -> Eraser:
-        return Eraser(self._store, Places(self.settings.home), self._now, who or this_user())
+        return Eraser(
+            self._store,
+            Places(self.settings.home),
+            self._now,
+            who or this_user(),
+            lambda: know(self._store, self._now),
+        )
 
     def _done(self, decision: Curation) -> Curation:
         self._renew()

@@ -23,9 +23,7 @@ from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Rule
 from holdfast.model.records import Role, Turn
-from holdfast.refine.concepts.stage import know_concepts
 from holdfast.refine.derive import derive_session
-from holdfast.refine.entities import know_entities
 from holdfast.refine.erased import line_name, mark
 from holdfast.refine.exchanges import Grouping, exchange_id
 from holdfast.refine.history import passage_of
@@ -66,11 +64,20 @@ class Erased:
 class Eraser:
     """Takes words out of a home. One that only looks changes nothing."""
 
-    def __init__(self, store: Store, places: Places, now: Callable[[], str], who: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        places: Places,
+        now: Callable[[], str],
+        who: str,
+        know: Callable[[], object] = lambda: None,
+    ) -> None:
         self._store = store
         self._places = places
         self._now = now
         self._who = who
+        # Makes what is known above the session anew.
+        self._know = know
         self._curator = Curator(store, now, who)
 
     def plan_purge(self, target: Target) -> tuple[Erasure, Erased]:
@@ -150,11 +157,7 @@ class Eraser:
         said again, since it may have been said in words that are gone."""
         if not corrected:
             return
-        if any(kind == "memory" for kind, _ in corrected):
-            retain_bank(self._store, bank, most=_ALL)
-        if any(kind in ("concept", "entity") for kind, _ in corrected):
-            know_concepts(self._store)
-            know_entities(self._store)
+        self._know()
         left = self._store.made_and_corrected(bank)
         self._store.erase_corrections(bank, corrected - left)
         for id, evidence in self._facts_rest_on(bank, left).items():
