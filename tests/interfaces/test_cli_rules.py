@@ -83,7 +83,7 @@ def test_a_rejected_candidate_stays_away(root: Path) -> None:
     (found,) = told(root, "promote", "run")["candidates"]
     gone = told(root, "promote", "reject", found["id"][:8], "--why", "no")
     assert gone == {"rejected": found["id"], "text": found["text"]}
-    assert told(root, "promote", "run") == {"candidates": []}
+    assert told(root, "promote", "run")["candidates"] == []
     wrong = holdfast(root.parent, "promote", "reject", "ffff", cwd=root)
     assert wrong.returncode == 2 and "promote candidates" in wrong.stderr
 
@@ -116,3 +116,10 @@ def test_a_users_own_rule_goes_into_their_folder(root: Path) -> None:
     assert path.read_text() == "# Style\n\n- Answer in plain English.\n"
     wrong = holdfast(root.parent, "learn", "../x", "Anything goes here.", "--yes", cwd=root)
     assert wrong.returncode == 2 and "name of a file" in wrong.stderr
+
+
+def test_who_looks_at_questions_on_facts_is_told_of_proposals(root: Path) -> None:
+    assert told(root, "review")["proposals"] == 1
+    shown = " ".join(holdfast(root.parent, "review", cwd=root).stdout.split())
+    assert "Besides, 1 proposal to add or drop rules: see `holdfast promote candidates`" in shown
+    assert told(root, "promote", "candidates")["reviews"] == len(told(root, "review")["reviews"])

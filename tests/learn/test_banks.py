@@ -8,6 +8,8 @@ from tests.learn.minds import Clock, hear, open_mind, talk
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.banks import PRESETS, Wish
 from holdfast.model.bank import Disposition
+from holdfast.model.knowledge import Network
+from holdfast.testing.transcripts import Script
 
 
 def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
@@ -89,3 +91,41 @@ def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
         memory.set_bank(Wish(retention=6))
         memory.set_bank(Wish(retention=0))
         assert not memory.reader.sessions(None)
+
+
+def _worked_on(number: int, word: str, cwd: str) -> Script:
+    script = talk(
+        number,
+        f"The {word} parser is really slow.",
+        f"Please always use table-driven tests for the {word} parser.",
+        f"We decided to use SQLite for the {word} store, because it is quick.",
+        cwd=cwd,
+    )
+    script.user(f"Mend the {word} test.")
+    script.tool("Bash", f"KeyError: {word}", error=True, command=f"pytest tests/test_{word}.py")
+    script.tool("Edit", "ok", file_path=f"{cwd}/src/{word}.py", old_string="a", new_string="b")
+    script.tool("Bash", "3 passed", command=f"pytest tests/test_{word}.py")
+    script.assistant(f"Fixed the {word} parser; the root cause was a missing key.")
+    return script
+
+
+@pytest.mark.parametrize(
+    ("bank", "own", "other"), [("a", "xebec", "ketch"), ("b", "ketch", "xebec")]
+)
+def test_nothing_that_is_known_of_one_bank_is_told_in_another(
+    bank: str, own: str, other: str, tmp_path: Path
+) -> None:
+    with open_mind(tmp_path, bank="") as memory:
+        hear(memory, *(_worked_on(n, "xebec", "/home/dev/a") for n in range(3)))
+        hear(memory, *(_worked_on(n, "ketch", "/home/dev/b") for n in range(10, 13)))
+        memory.retain("The ketch tool is fast.", "opinion", 0.7, bank="b")
+        memory.know()
+        asked = "why was the parser slow"
+        told = (
+            memory.opinions(bank, all=True), memory.facts(bank, all=True), memory.entities(bank),
+            memory.concepts(bank), memory.keywords(bank), memory.reviews(bank),
+            memory.store.patterns(memory.bank(bank).id), memory.candidates(bank),
+            memory.recall(asked, bank), memory.ask(asked, bank), memory.reflect(asked, bank),
+            *(memory.recall(asked, bank, networks=[one]) for one in Network),
+        )  # fmt: skip
+        assert own in repr(told) and other not in repr(told)

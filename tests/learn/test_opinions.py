@@ -176,3 +176,49 @@ def test_skepticism_wants_more_and_believes_less() -> None:
     many = [confidence_of(5, 0, 5, n) for n in range(1, 6)]
     assert many[-1] > 0.8
     assert confidence_of(3, 1, 3, 3) < confidence_of(3, 0, 3, 3)
+
+
+def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> None:
+    """An opinion is no record beside the words it was made of, however often all is made anew."""
+    with open_mind(tmp_path) as memory:
+        hear(memory, *(talk(n, "The CraneParser is really slow.") for n in range(3)))
+        memory.know()
+        (bank,) = memory.reader.banks()
+        opinion = opinion_on(memory, "CraneParser")
+        before = {e.name: e.mentions for e in memory.entities()}
+        memory.remember("The lamp is lit at dusk.")
+        assert ("memory", opinion.id) not in memory.store.nodes_in(bank.id, "")
+        assert {e.name: e.mentions for e in memory.entities()} == before
+        memory.rebuild()
+        memory.know()
+        assert {e.name: e.mentions for e in memory.entities()} == before
+
+
+@pytest.mark.parametrize("network", list(Network))
+def test_a_network_is_searched_in_what_was_retained_and_believed(
+    network: Network, tmp_path: Path
+) -> None:
+    with open_mind(tmp_path) as memory:
+        scripts = [talk(n, "The crane parser is really slow.") for n in range(3)]
+        for script in scripts:
+            script.user("Mend the crane parser, it fails.")
+            script.tool("Bash", "KeyError: 'crane'", error=True, command="pytest tests/crane")
+            script.tool(
+                "Edit", "ok", file_path="/home/dev/proj/crane.py", old_string="a", new_string="b"
+            )
+            script.tool("Bash", "3 passed", command="pytest tests/crane")
+            script.assistant("Fixed the crane parser; the root cause was a key that was missing.")
+        hear(memory, *scripts)
+        found = memory.recall("crane parser", networks=[network], limit=50)
+        kinds = {hit.kind for hit in (*found.hits, *found.misses)}
+        assert kinds == {"memory"}
+        assert memory.no_network(None, [network]) == ""
+        assert memory.no_network(None, []) == ""
+
+
+def test_a_network_that_a_bank_lacks_is_told_beside_those_it_has(tmp_path: Path) -> None:
+    with open_mind(tmp_path) as memory:
+        hear(memory, *(talk(n, "The crane parser is really slow.") for n in range(3)))
+        told = memory.no_network(None, [Network.EXPERIENCE])
+        assert told.endswith("no memories of network experience; of those it has: opinion.")
+        assert memory.recall("crane parser", networks=[Network.EXPERIENCE]).hits == ()

@@ -6,6 +6,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+from tests.learn.homes import exchange_about, filled, harbour
 from tests.learn.minds import hear, open_mind, talk
 
 from holdfast.app.memory import Holdfast
@@ -293,3 +294,19 @@ def test_a_model_extracts_once_and_only_what_is_borne_out(tmp_path: Path) -> Non
         assert len(chat.asked) == 1
         memory.purge(kept.evidence_for[0])
         assert all_retained(memory) == []
+
+
+def test_what_a_corrected_exchange_said_is_not_retained(tmp_path: Path) -> None:
+    """Nor does it count towards a pattern, or as an opinion; what was done in it was done."""
+    with filled(tmp_path, harbour()) as memory:
+        memory.know()
+        (bank,) = memory.reader.banks()
+        assert any("yawl blue" in m.what for m in memory.reader.retained(bank.id))
+        assert any("yawl blue" in s.text for s in memory.store.statements(bank.id))
+        memory.correct(exchange_about(memory, "yawl").id, "The yawl is green, not blue.")
+        told = [f"{m.what} {m.why}" for m in memory.reader.retained(bank.id)]
+        assert not any("yawl blue" in text for text in told)
+        assert any("src/yawl.py" in text for text in told)
+        assert not any("yawl blue" in s.text for s in memory.store.statements(bank.id))
+        memory.undo()
+        assert any("yawl blue" in m.what for m in memory.reader.retained(bank.id))

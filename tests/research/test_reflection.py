@@ -140,3 +140,17 @@ def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> Non
         assert claim.cited == (1,) and claim.confidence < 0.6 and not claim.believed
         nothing = read_thought(json.dumps({"answer": "Zebras fly at xx_yy.py.", "claims": []}))
         assert checked(nothing, hits, bank, told, "played", Redactor(())).answer == told.answer
+
+
+def test_a_finding_rests_on_nothing_that_was_made_of_other_records(tmp_path: Path) -> None:
+    """A fact or a concept is made anew with its records; a belief must not hang on it."""
+    with open_mind(tmp_path) as memory:
+        harbour(memory)
+        told = memory.reflect("where is the ferry timetable printed")
+        (stored,) = [o for o in memory.opinions(all=True) if o.author]
+        assert told.stored == (f"holdfast://memory/{stored.id}",)
+        rests = {name.split("/")[2] for name in stored.evidence_for}
+        assert rests <= {"turn", "exchange", "digest", "commit"}
+        memory.rebuild()
+        memory.know()
+        assert stored.id in {o.id for o in memory.opinions(all=True)}

@@ -19,8 +19,9 @@ from holdfast.app.reading import ALL_BANKS, here, utc_now
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
+from holdfast.learn.blanking import Pattern
 from holdfast.learn.curation import Curator, Target, find_target
-from holdfast.learn.erasing import Erased, Eraser, Pattern
+from holdfast.learn.erasing import Erased, Eraser
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
@@ -150,7 +151,13 @@ class Curating(Browsing):
         return Curator(self._store, self._now, who or this_user())
 
     def _eraser(self, who: str = "") -> Eraser:
-        return Eraser(self._store, Places(self.settings.home), self._now, who or this_user())
+        return Eraser(
+            self._store,
+            Places(self.settings.home),
+            self._now,
+            who or this_user(),
+            lambda: know(self._store, self._now),
+        )
 
     def _done(self, decision: Curation) -> Curation:
         self._renew()

@@ -20,6 +20,7 @@ from holdfast.model.knowledge import Fact, Network, Review, ReviewState
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
 from holdfast.model.records import Digest, Exchange
+from holdfast.model.trust import Status
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
@@ -46,6 +47,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _ASKED = 2000
+_ALL_OF_THEM = 1 << 40
 
 
 def utc_now() -> str:
@@ -290,16 +292,27 @@ class Reading:
 
     def no_network(self, bank: str | None, networks: Sequence[Network]) -> str:
         """What to say where a bank has no memory of any of these networks; "" where it has."""
+        if not networks:
+            return ""
         id = self.bank_id(bank)
         banks = [known.id for known in self._store.banks()] if id is None else [id]
-        held = {m.network for one in banks for m in self._store.memories(one)}
-        if not networks or held & set(networks):
+        held = {one for one in Network if any(self._holds(bank, one) for bank in banks)}
+        if held & set(networks):
             return ""
         wanted = " or ".join(network.value for network in networks)
         there = ", ".join(sorted(held)) or "none"
         return (
             f"{self.bank_name(id)} has no memories of network {wanted}; of those it has: {there}."
         )
+
+    def _holds(self, bank: str, network: Network) -> bool:
+        """Whether a bank has a memory of a network: retained, believed or asked for."""
+        if self._store.retained(bank, network.value, 1):
+            return True
+        believed = self._store.opinions(bank) if network is Network.OPINION else ()
+        if any(opinion.status is not Status.RETRACTED for opinion in believed):
+            return True
+        return any(m.network is network for m in self._store.remembered(bank, _ALL_OF_THEM))
 
     def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
         """A record and the way from it down to its raw line; with a moment to look back from, as

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, cast
 
 from holdfast.capture import journal
+from holdfast.errors import InputError
 from holdfast.model.ledger import Skip
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import session_id
@@ -14,7 +16,31 @@ from holdfast.store.curated import Scrubbing
 
 ERASED = "[erased]"
 _IN_A_LOG = 8
+_SHORTEST = 4
 _KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
+
+
+class Pattern:
+    """What is to be scrubbed: words as they stand, or a regular expression between slashes."""
+
+    def __init__(self, given: str) -> None:
+        is_regex = len(given) > 2 and given[0] == given[-1] == "/"
+        if not is_regex and len(given) < _SHORTEST:
+            raise InputError(
+                f"A pattern of less than {_SHORTEST} characters would hit ordinary words.",
+                "Give all of it, or a regular expression between slashes.",
+            )
+        try:
+            self._regex = re.compile(given[1:-1] if is_regex else re.escape(given))
+        except re.error as error:
+            raise InputError(f"This is not a regular expression: {error}.", "Correct it.") from None
+        if self._regex.search(""):
+            raise InputError("This pattern matches everything.", "Give one that needs something.")
+        self._instead = "" if self._regex.search(ERASED) else ERASED
+
+    def __call__(self, text: str) -> str:
+        """The text without it."""
+        return self._regex.sub(lambda found: self._instead, text)
 
 
 class Without:

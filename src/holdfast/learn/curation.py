@@ -290,7 +290,7 @@ class Curator:
         """Make what belongs to no session findable, in its words of now, or not at all."""
         if state.kind == "fact" and state.text and not state.was:
             for record in self._writer.find(state.bank, "fact", state.id, 1):
-                if isinstance(record, Fact):
+                if isinstance(record, Fact) and record.content != state.text:
                     self._writer.put_curated(state._replace(was=record.content))
         if state.kind == "commit":
             commit = self._writer.commit(state.bank, state.id)

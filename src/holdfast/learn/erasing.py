@@ -8,7 +8,6 @@ change: they are named.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from pathlib import Path
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
-from holdfast.learn.blanking import ERASED, Blanking, Without, scrubbed
+from holdfast.learn.blanking import Blanking, Without, scrubbed
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.opinions import update_opinions
 from holdfast.model.accounts import Chore
@@ -34,7 +33,6 @@ from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.protocol import Stale, Store
 
 OVERWRITE = "overwrite"
-_SHORTEST = 4
 _ALL = 1 << 62
 # What is made again of the rest.
 _MADE = ("statement", "pattern", "proposal")
@@ -44,29 +42,6 @@ _NOUNS = {
     "curation": "decision",
     "failure": "failed line",
 }
-
-
-class Pattern:
-    """What is to be scrubbed: words as they stand, or a regular expression between slashes."""
-
-    def __init__(self, given: str) -> None:
-        is_regex = len(given) > 2 and given[0] == given[-1] == "/"
-        if not is_regex and len(given) < _SHORTEST:
-            raise InputError(
-                f"A pattern of less than {_SHORTEST} characters would hit ordinary words.",
-                "Give all of it, or a regular expression between slashes.",
-            )
-        try:
-            self._regex = re.compile(given[1:-1] if is_regex else re.escape(given))
-        except re.error as error:
-            raise InputError(f"This is not a regular expression: {error}.", "Correct it.") from None
-        if self._regex.search(""):
-            raise InputError("This pattern matches everything.", "Give one that needs something.")
-        self._instead = "" if self._regex.search(ERASED) else ERASED
-
-    def __call__(self, text: str) -> str:
-        """The text without it."""
-        return self._regex.sub(lambda found: self._instead, text)
 
 
 @dataclass(slots=True)
@@ -89,11 +64,20 @@ class Erased:
 class Eraser:
     """Takes words out of a home. One that only looks changes nothing."""
 
-    def __init__(self, store: Store, places: Places, now: Callable[[], str], who: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        places: Places,
+        now: Callable[[], str],
+        who: str,
+        know: Callable[[], object] = lambda: None,
+    ) -> None:
         self._store = store
         self._places = places
         self._now = now
         self._who = who
+        # Makes what is known above the session anew.
+        self._know = know
         self._curator = Curator(store, now, who)
 
     def plan_purge(self, target: Target) -> tuple[Erasure, Erased]:
@@ -141,6 +125,8 @@ class Eraser:
         told.events = self._each_journal(Blanking(turns, what.sessions).change)
         told.log_lines = self._clean_log(Without(turns))
         with self._store.transaction():
+            corrected = self._store.made_and_corrected(target.bank)
+            rested = self._facts_rest_on(target.bank, corrected)
             entry = Curation(0, target.bank, self._now(), Action.PURGE, target.uri, "", self._who)
             self._store.curate(entry)
             self._store.erase(what)
@@ -150,9 +136,35 @@ class Eraser:
                 derive_session(self._store, Stale(target.bank, target.session, 0))
             make_facts(self._store, target.bank)
             self._think_again(target.bank)
+            self._correct_again(target.bank, corrected, rested)
             self._note_unfinished()
         finish(self._store)
         return told
+
+    def _facts_rest_on(
+        self, bank: str, corrected: Iterable[tuple[str, str]]
+    ) -> dict[str, tuple[str, ...]]:
+        facts = {id for kind, id in corrected if kind == "fact"}
+        return {f.id: f.evidence for f in self._store.facts(bank) if f.id in facts} if facts else {}
+
+    def _correct_again(
+        self,
+        bank: str,
+        corrected: set[tuple[str, str]],
+        rested: dict[str, tuple[str, ...]],
+    ) -> None:
+        """What was corrected and is no more takes its correction with it. What is still there is
+        said again, since it may have been said in words that are gone."""
+        if not corrected:
+            return
+        self._know()
+        left = self._store.made_and_corrected(bank)
+        self._store.erase_corrections(bank, corrected - left)
+        for id, evidence in self._facts_rest_on(bank, left).items():
+            known = self._store.curated(bank, "fact", id)
+            if known is not None and evidence != rested.get(id, evidence):
+                self._store.put_curated(known._replace(was=""))
+        self._curator.apply(bank, [Target(bank, *name) for name in sorted(corrected & left)])
 
     def _think_again(self, bank: str) -> None:
         """Form the opinions of a bank anew, without what is gone."""
@@ -267,6 +279,7 @@ class Eraser:
         with self._store.transaction():
             touched = self._store.holding(pattern)
             self._seal(touched)
+            self._seal_tags(pattern)
             self._store.scrub(pattern)
             for bank in sorted({t.bank for t in touched} & {b.id for b in self._store.banks()}):
                 entry = Curation(0, bank, self._now(), Action.SCRUB, "", "", self._who)
@@ -302,6 +315,14 @@ class Eraser:
                 source = self._store.source(int(t.session))
                 names.append(("line", line_name(source.path if source else "", int(t.id))))
             self._store.seal(t.bank, [mark(kind, name) for kind, name in names], raw)
+
+    def _seal_tags(self, pattern: Scrubbing) -> None:
+        """The tags of a repository are read again with it."""
+        for bank in self._store.banks():
+            held = [t.name for t in self._store.tags(bank.id) if pattern(t.name) != t.name]
+            if held:
+                marks = [mark("any", ""), *(mark("tag", name) for name in held)]
+                self._store.seal(bank.id, marks)
 
     def _make_again(self, bank: str, touched: Iterable[Touched]) -> None:
         """Derive what was made of the words that are gone."""

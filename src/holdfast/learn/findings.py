@@ -22,6 +22,7 @@ BY_RULES = "rules"
 _MOST = 2
 _MOVED = 0.02
 _TARGET_WORDS = 8
+_MADE = ("memory", "fact", "concept")
 
 
 def keep(writer: Writer, bank: Bank, told: Reflection, now: str) -> list[str]:
@@ -72,8 +73,8 @@ def _finding(bank: str, claim: Claim, told: Reflection, now: str) -> Opinion | N
 
 
 def _lasting(cited: Iterable[Cited]) -> list[Cited]:
-    """What a finding may rest on: other memories are made anew with what they are made of."""
-    return [one for one in cited if "/memory/" not in one.uri]
+    """What a finding may rest on: what is made of other records is made anew with them."""
+    return [one for one in cited if not any(f"/{word}/" in one.uri for word in _MADE)]
 
 
 def target_of(sentence: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from holdfast.model.trust import Status
 from holdfast.recall.candidates import Candidate, Find, Key, Pool, key_of
 
 # What each kind of evidence counts: words, what words mean one by one, and what the whole means.
@@ -28,6 +29,7 @@ SUPPORTERS = 5
 # What a candidate can come to: all the evidence, two good neighbours and a session full of it.
 HIGHEST = 1 + 2 * NEIGHBOUR + SUPPORT
 _EXPANDED = 0.8
+_PAST = (Status.SUPERSEDED, Status.RETRACTED)
 
 
 def weights_for(covered: float) -> Mapping[str, float]:
@@ -85,11 +87,12 @@ def by_places(candidates: Sequence[Candidate]) -> None:
 
 
 def smooth(pool: Pool, share: float = NEIGHBOUR) -> None:
-    """Add a share of the score of the turns just before and after in the session."""
+    """Add a share of the score of the turns just before and after in the session. What does not
+    hold any more speaks for nothing beside it."""
     own = {
         (c.passage.bank, c.passage.session, c.passage.seq): c.score
         for c in pool
-        if c.passage.kind == "turn"
+        if c.passage.kind == "turn" and c.passage.status not in _PAST
     }
     for candidate in pool:
         p = candidate.passage

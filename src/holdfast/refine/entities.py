@@ -27,7 +27,7 @@ from holdfast.refine.resolve import resolve
 from holdfast.store.protocol import Writer
 
 NAME = "entities"
-VERSION = 1
+VERSION = 2
 _AT_ONCE = 40
 
 
@@ -107,8 +107,12 @@ def _exchange(writer: Writer, exchange: Exchange, known: dict[tuple[str, str], s
 
 
 def _outside(writer: Writer, bank: str, known: dict[tuple[str, str], str]) -> Iterator[_Named]:
-    """Commits and remembered texts that are shown, in their words of now."""
+    """Commits and remembered texts that are shown, in their words of now. What was made of other
+    records (facts, concepts, opinions) mentions nothing that those do not."""
+    wished = {memory.id for memory in writer.memories(bank)}
     for kind, id, _, hash in writer.passage_hashes(bank):
+        if kind != "commit" and not (kind == "memory" and id in wished):
+            continue
         node = None
         if known.get((kind, id)) != hash:
             record = next(iter(writer.find(bank, kind, id, 1)), None)

@@ -10,7 +10,7 @@ from holdfast.store.protocol import Reader
 
 
 def mark(kind: str, name: str) -> str:
-    """The mark of a turn, a session, a session's title, a line or a commit."""
+    """The mark of a turn, a session, a session's title, a line, a commit or a tag."""
     return content_id("erased", kind, name)
 
 

@@ -94,6 +94,8 @@ def read_history(
     new = _read_commits(writer, git, bank, tips, known, how, lambda done: tick(done, total))
     lost = astray(git, tips, known)
     tags = [Tagged(*tag) for tag in read_tags(git)]
+    erased = Erased(writer, bank, [("tag", tag.name) for tag in tags])
+    tags = [tag for tag in tags if not erased.has("tag", tag.name)]
     with writer.transaction():
         writer.put_repository(Repository(bank, place, tips.head, tips.all, now()), tags, lost)
     named = writer.bank(bank)

@@ -76,6 +76,11 @@ def retain_session(writer: Writer, session: Session) -> tuple[list[Sighting], li
         if not turns:
             continue
         by_person = _by_person(session, turns[0])
+        if exchange.status is Status.VERIFIED:
+            # Somebody said it anew: of its turns only what was done counts.
+            deeds = [turn for turn in turns if turn.tool is not None]
+            found += retain_exchange(exchange, deeds, by_person) if deeds else []
+            continue
         by_model = extracted.of(exchange, turns)
         found += retain_exchange(exchange, turns, by_person) if by_model is None else by_model
         stances += stances_in(turns, by_person)

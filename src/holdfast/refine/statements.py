@@ -13,7 +13,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, Memory
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.conventions import Convention, find_conventions
 from holdfast.store.statements import Statement
@@ -41,7 +41,7 @@ def of_session(
             continue
         if turn.trust in (Trust.ASSISTANT, Trust.TOOL):
             continue
-        found = find_conventions(turn.text)
+        found = [] if _said_anew(turn, exchanges) else find_conventions(turn.text)
         found += _laid_down(found, [c for c in claims if c.turn == turn.id])
         files = _files(turn, exchanges) if found else ()
         pasted = content_id(turn.text) if len(turn.text) > _PASTED else ""
@@ -72,6 +72,12 @@ def _laid_down(known: Sequence[Convention], claims: Iterable[Claim]) -> list[Con
         if claim.by_person and claim.kind in _BINDING and len(claim.text) <= _LONGEST
         if not any(claim.text in one or one in claim.text for one in said)
     ]
+
+
+def _said_anew(turn: Turn, exchanges: Sequence[Exchange]) -> bool:
+    """Whether somebody corrected the exchange that a turn is in."""
+    inside = (x for x in exchanges if x.first_seq <= turn.seq <= x.last_seq)
+    return any(x.status is Status.VERIFIED for x in inside)
 
 
 def _files(turn: Turn, exchanges: Sequence[Exchange]) -> tuple[str, ...]:

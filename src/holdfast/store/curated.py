@@ -145,6 +145,15 @@ class Erasing(Protocol):
         """Remove rows, and the words of decisions about them."""
         ...
 
+    def made_and_corrected(self, bank: str) -> set[tuple[str, str]]:
+        """The kinds and ids of records that are made of others, are there, and are said in words
+        of a person's."""
+        ...
+
+    def erase_corrections(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
+        """Take the words out of the corrections of these records, for good."""
+        ...
+
     def seal(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
         """Keep marks of what must not be taken in again, and withhold the raw lines of turns."""
         ...

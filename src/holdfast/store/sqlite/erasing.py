@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import StoreBusyError
+from holdfast.model.curation import Action
+from holdfast.model.uris import uri
 from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.sqlite.connection import BUSY_S, translated
 from holdfast.store.sqlite.derived import DerivedWays
@@ -82,6 +84,13 @@ _DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal")
 _OF_A_SESSION = (
     "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "turn",
 )  # fmt: skip
+# Where records lie that are made of others, and that people may have corrected.
+_MADE_OF_OTHERS = {
+    "fact": ("fact",),
+    "concept": ("concept",),
+    "entity": ("spelling",),
+    "memory": ("retained", "opinion"),
+}
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
 _AT_ONCE = 400
@@ -215,8 +224,51 @@ class ErasingWays(DerivedWays):
                 self._run(f'UPDATE "{table}" SET {settings} WHERE rowid = ?', *new, rowid)
 
         self._with_open_log(change)
+        self._scrub_keyed(clean)
         self.drop_concepts()
         self.drop_graph()
+
+    def _scrub_keyed(self, clean: Scrubbing) -> None:
+        """The same for tables whose rows have no number."""
+        for bank, kind, id, text, was in self._all("SELECT bank, kind, id, text, was FROM curated"):
+            if (clean(text), clean(was)) != (text, was):
+                self._run(
+                    "UPDATE curated SET text = ?, was = ? WHERE bank = ? AND kind = ? AND id = ?",
+                    *(clean(text), clean(was), bank, kind, id),
+                )
+        for bank, name in self._all("SELECT bank, name FROM tag"):
+            if clean(name) != name:
+                self._run("DELETE FROM tag WHERE bank = ? AND name = ?", bank, name)
+
+    def made_and_corrected(self, bank: str) -> set[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        for kind, tables in _MADE_OF_OTHERS.items():
+            for table in tables:
+                rows = self._all(
+                    "SELECT kind, id FROM curated WHERE bank = ? AND kind = ? AND text <> '' "
+                    f"AND id IN (SELECT id FROM {table} WHERE bank = ?)",
+                    *(bank, kind, bank),
+                )
+                found.update((kind, id) for kind, id in rows)
+        return found
+
+    def erase_corrections(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
+        listed = list(names)
+
+        def change() -> None:
+            for kind, id in listed:
+                self._run(
+                    "UPDATE curation SET text = '' WHERE bank = ? AND target = ? AND action = ?",
+                    *(bank, uri(kind, id), Action.CORRECT.value),
+                )
+                self._run(
+                    "UPDATE curated SET text = '', was = '', time = '', who = '' "
+                    "WHERE bank = ? AND kind = ? AND id = ?",
+                    *(bank, kind, id),
+                )
+
+        if listed:
+            self._with_open_log(change)
 
     def _drop_row(self, table: str, rowid: int) -> None:
         """Remove what would make no sense with a hole in it, and what finds it."""

@@ -106,7 +106,7 @@ class HistoryWays(HistoryQuestions):
 
     def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO revert VALUES (?, ?, ?)",
+            "INSERT OR IGNORE INTO revert (bank, id, reverted) VALUES (?, ?, ?)",
             [(bank, commit, other) for other in reverted],
         )
 

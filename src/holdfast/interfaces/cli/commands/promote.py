@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
             case "reject":
                 return _reject(screen, memory, arguments)
             case "run":
-                return _list(screen, memory.promote(arguments.bank), arguments.json)
+                return _list(screen, memory, memory.promote(arguments.bank), arguments)
             case _:
-                return _list(screen, memory.candidates(arguments.bank), arguments.json)
+                return _list(screen, memory, memory.candidates(arguments.bank), arguments)
 
 
 def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
@@ -80,14 +80,20 @@ def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> 
     return 0
 
 
-def _list(screen: Screen, candidates: list[Candidate], as_json: bool) -> int:
-    if as_json:
-        screen.json({"candidates": [_told(candidate) for candidate in candidates]})
+def _list(
+    screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: argparse.Namespace
+) -> int:
+    questions = len(memory.reviews(arguments.bank))
+    if arguments.json:
+        told = [_told(candidate) for candidate in candidates]
+        screen.json({"candidates": told, "reviews": questions})
         return 0
     if not candidates:
         screen.line("Nothing waits for you.")
     for candidate in candidates:
         _print(screen, candidate)
+    if questions:
+        screen.line(f"Besides, {number(questions, 'question')} on facts: see `holdfast review`.")
     return 0
 
 

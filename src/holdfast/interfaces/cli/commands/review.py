@@ -16,7 +16,8 @@ from holdfast.store.protocol import Reader
 HELP = """\
 What somebody should decide: facts that deeds went against five times, or that a person said
 are wrong. `keep` leaves one in force, `retire` takes it back; both can be undone, and nothing
-is decided by itself. What a model says of it, if one is set up, is shown as advice."""
+is decided by itself. What a model says of it, if one is set up, is shown as advice.
+Proposals of rules are counted here, and decided with `holdfast promote`."""
 
 EXAMPLES = """\
   holdfast review
@@ -64,13 +65,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(screen: Screen, arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         found = memory.reviews(arguments.bank, arguments.all)
+        waiting = memory.proposals_waiting(arguments.bank)
         if arguments.json:
             told = [{"uri": uri("review", review.id), **plain(review)} for review in found]
-            screen.json({"reviews": told})
+            screen.json({"reviews": told, "proposals": waiting})
             return 0
         for review in found:
             _print(screen, memory.reader, review)
     screen.line(screen.paint(f"{number(len(found), 'question')} to decide.", "dim"))
+    if waiting:
+        rules = f"Besides, {number(waiting, 'proposal')} to add or drop rules: "
+        screen.wrap(f"{rules}see `holdfast promote candidates` in the project.")
     return 0
 
 

@@ -8,8 +8,8 @@ CREATE TABLE patch (
 
 CREATE TABLE revert (
     bank TEXT NOT NULL,
-    id TEXT NOT NULL,
     reverted TEXT NOT NULL,
+    id TEXT NOT NULL,
     PRIMARY KEY (bank, reverted, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,0 +1,172 @@
+"""A word that came in by every way there is, and got into all that is made of it, is in no row of
+any table and in no file after it was erased."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.refine.test_rules import git, open_at, project, put
+
+from holdfast.app.memory import Holdfast
+from holdfast.learn.banks import Wish
+from holdfast.testing.transcripts import Script
+
+WORD = "quaywall"
+SAID = (
+    "Please always use table-driven tests for the quaywall parser.",
+    "We use table-driven tests for the quaywall parser, so rewrite these.",
+    "No, use table-driven tests in the quaywall parser, as I said.",
+)
+# What is filled without any doing of ours, or tells nothing in words.
+_EVERYWHERE = {
+    "turn", "session", "commit", "patch", "remembered", "dimension", "curation", "curated",
+    "exchange", "digest", "claim", "fact", "concept", "label", "passage", "entity", "spelling",
+    "sighting", "retained", "stance", "opinion", "statement", "pattern", "refusal", "tag",
+}  # fmt: skip
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    before = Path.cwd()
+    root = project(tmp_path)
+    os.chdir(root)
+    yield root
+    os.chdir(before)
+
+
+def rows_with(home: Path) -> set[str]:
+    """The tables of a memory that hold the word in any column."""
+    found: set[str] = set()
+    with closing(sqlite3.connect(home / "memory.db")) as raw:
+        raw.text_factory = bytes
+        tables = raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (name,) in tables:
+            table = name.decode()
+            for row in raw.execute(f'SELECT * FROM "{table}"'):
+                if any(WORD.encode() in v.lower() for v in row if isinstance(v, bytes)):
+                    found.add(table)
+    return {table for table in found if not table.startswith("fts")}
+
+
+def files_with(home: Path, root: Path) -> list[str]:
+    """The files of a home that hold the word, but for the project's and the agent's."""
+    return [
+        path.name
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and root not in path.parents and "claude" not in path.parts
+        and WORD.encode() in path.read_bytes().lower()
+    ]  # fmt: skip
+
+
+def history(root: Path) -> None:
+    (root / "quaywall.py").write_text("def quaywall_main():\n    return 1\n")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "Add the quaywall loader\n\nWe always test the quaywall loader.")
+    git(root, "tag", "quaywall-1.0")
+    (root / "b.py").write_text('x = "quaywall"\n')
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "Name the quaywall in b")
+
+
+def talk(root: Path, number: int) -> Path:
+    script = Script(f"{number:08}-0000-4000-8000-000000000001", cwd=str(root), branch="quaywall")
+    script.start = script.start.replace(day=1 + number)
+    script.user(SAID[number])
+    script.assistant("Understood.")
+    script.user("The quaywall parser is really slow.")
+    script.assistant("Indeed, the quaywall parser is slow because of QuaywallTable.")
+    script.user("Fix the failing quaywall test in src/quaywall.py.")
+    script.tool("Bash", "KeyError: quaywall", error=True, command="pytest tests/test_quaywall.py")
+    script.tool(
+        "Edit", "ok", file_path=str(root / "src/quaywall.py"), old_string="a", new_string="b"
+    )
+    script.tool("Bash", "3 passed", command="pytest tests/test_quaywall.py")
+    script.assistant(
+        "Fixed the quaywall parser; the root cause was a key missing in QuaywallTable."
+    )
+    script.user("We decided to use SQLite for the quaywall store, because it is quick.")
+    script.assistant("Decided: SQLite for the quaywall store.")
+    return script.write(root.parent / "claude" / "projects")
+
+
+def soaked(root: Path) -> Holdfast:
+    """A memory that is full of the word."""
+    history(root)
+    memory = open_at(root.parent)
+    memory.ingest(memory.find([talk(root, n) for n in range(3)]))
+    memory.ingest_git(root, with_diff=True)
+    memory.remember("Always keep the quaywall log short.")
+    memory.retain(
+        "The quaywall tool is fast.", "opinion", 0.7, "src/quaywall.py", "quaywall was measured"
+    )
+    memory.follow()
+    memory.reject(memory.candidates()[0].proposal.id, why="quaywall is one thing only")
+    memory.reflect("Is the quaywall parser slow?")
+    corrections = (
+        ("memory", memory.opinions(all=True)[0].id),
+        ("entity", next(e.id for e in memory.entities() if WORD in e.name.lower())),
+        ("concept", memory.concepts()[0].id),
+        *(("fact", fact.id) for fact in memory.facts(all=True)),
+    )
+    for kind, id in corrections:
+        memory.correct(f"{kind}/{id}", f"The {kind} of the quaywall, put rightly")
+    (root.parent / "briefs").mkdir(exist_ok=True)
+    memory.remember("The lamp is lit at dusk.")  # has the briefs prepared
+    return memory
+
+
+def test_what_is_scrubbed_is_in_no_table_and_in_no_file(root: Path) -> None:
+    put(root, ".claude/rules/testing.md", "# Testing\n\n- Name the quaywall tests plainly.\n")
+    put(root, ".claude/memory.md", "# Decisions\n\n- The quaywall store is SQLite.\n")
+    home = root.parent
+    with soaked(root) as memory:
+        memory.set_bank(Wish(background="A quaywall backend."))
+        assert rows_with(home) >= {*_EVERYWHERE, "rule", "bank"}
+        memory.scrub(f"/(?i){WORD}/")
+        assert rows_with(home) == set() and files_with(home, root) == []
+        git(root, "commit", "-q", "--allow-empty", "-m", "Go on")
+        memory.ingest_git(root, with_diff=True)
+        memory.rebuild()
+        memory.know()
+        assert rows_with(home) == set() and files_with(home, root) == []
+        assert memory.store.faults() == ((), ())
+
+
+def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
+    """Record by record, until nothing is left that said it; other words stay."""
+    home = root.parent
+    with soaked(root) as memory:
+        assert rows_with(home) >= _EVERYWHERE
+        (bank,) = memory.reader.banks()
+        for session in memory.reader.sessions(None):
+            memory.purge(f"session/{session.id}")
+        assert not rows_with(home) & {"turn", "exchange", "digest", "claim", "retained"}
+        for commit in list(memory.store.commits(bank.id)):
+            memory.purge(f"commit/{commit.id}")
+        for kept in memory.store.memories(bank.id):
+            if WORD in kept.what:
+                memory.purge(f"memory/{kept.id}")
+        assert rows_with(home) == set() and files_with(home, root) == []
+        memory.rebuild()
+        memory.know()
+        assert rows_with(home) == set() and files_with(home, root) == []
+        assert [m.what for m in memory.store.memories(bank.id)] == ["The lamp is lit at dusk."]
+
+
+def test_a_purge_leaves_the_corrections_of_what_stays(root: Path) -> None:
+    with soaked(root) as memory:
+        (bank,) = memory.reader.banks()
+        kept = [f for f in memory.facts(all=True) if "put rightly" in f.content]
+        assert kept
+        first = min(memory.reader.sessions(None), key=lambda s: s.started)
+        memory.purge(f"session/{first.id}")
+        left = {f.id: f.content for f in memory.facts(all=True)}
+        assert {f.id for f in kept} & set(left)
+        assert all("put rightly" in left[f.id] for f in kept if f.id in left)
+        texts = [e.text for e in memory.store.curations(bank.id)]
+        assert "The memory of the quaywall, put rightly" in texts
