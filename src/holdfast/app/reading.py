@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
@@ -292,7 +292,7 @@ class Reading:
         """What to say where a bank has no memory of any of these networks; "" where it has."""
         id = self.bank_id(bank)
         banks = [known.id for known in self._store.banks()] if id is None else [id]
-        held = {m.network for one in banks for m in self._store.memories(one)}
+        held = {network for one in banks for network in self._networks(one)}
         if not networks or held & set(networks):
             return ""
         wanted = " or ".join(network.value for network in networks)
@@ -300,6 +300,15 @@ class Reading:
         return (
             f"{self.bank_name(id)} has no memories of network {wanted}; of those it has: {there}."
         )
+
+    def _networks(self, bank: str) -> Iterator[Network]:
+        """The networks that a bank has memories of: remembered, retained or believed."""
+        yield from {memory.network for memory in self._store.memories(bank)}
+        for network in Network:
+            if self._store.retained(bank, network.value, 1):
+                yield network
+        if self._store.opinions(bank):
+            yield Network.OPINION
 
     def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
         """A record and the way from it down to its raw line; with a moment to look back from, as

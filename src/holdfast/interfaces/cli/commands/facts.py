@@ -24,7 +24,12 @@ EXAMPLES = """\
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("--kind", choices=[kind.value for kind in FactKind], default="")
+    parser.add_argument(
+        "--kind",
+        choices=[kind.value for kind in FactKind],
+        default="",
+        help="only of this kind (default: all)",
+    )
     parser.add_argument("--all", action="store_true", help="also what was superseded or taken back")
     options.add_bank(parser)
     options.add_json(parser)

@@ -27,7 +27,11 @@ EXAMPLES = """\
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument(
-        "what", nargs="?", choices=("list", "keep", "retire"), default="list", help="what to do"
+        "what",
+        nargs="?",
+        choices=("list", "keep", "retire"),
+        default="list",
+        help="what to do (default: list)",
     )
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="the start of its id")
     parser.add_argument("--all", action="store_true", help="also what was decided")
