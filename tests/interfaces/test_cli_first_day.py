@@ -71,3 +71,28 @@ def test_hints_fit_what_was_asked(run: Run) -> None:
 def test_without_an_action_the_harmless_one_is_meant(run: Run) -> None:
     assert run("bank") == run("bank", "show")
     assert run("promote") == run("promote", "candidates")
+
+
+def test_where_there_is_nothing_it_is_said_why(run: Run) -> None:
+    assert run("undo", "--yes") == (0, "There is nothing to take back.\n")
+    assert run("review") == (0, "Nothing is to be decided.\n")
+    assert "become facts as sessions are read" in run("facts", "--kind", "solution")[1]
+
+
+def test_looking_for_candidates_makes_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "none"))
+    assert main(["promote"]) == 2
+    assert "`holdfast ingest` reads your sessions" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_how_the_arms_did_is_told_to_whoever_asks_why(run: Run) -> None:
+    assert run("recall", "harbour")[1].endswith(" in proj\n")
+    assert "direct_fts found" in run("recall", "harbour", "--explain")[1]
+
+
+def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
+    (hit,) = json.loads(run("recall", "FastAPI", "--network", "opinion", "--json")[1])["hits"]
+    assert hit["time"].startswith("2026-09-01")

@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_memory() as memory:
+    with open_memory(create=False) as memory:
         match arguments.action:
             case "status":
                 return _status(screen, memory, arguments)

@@ -74,7 +74,9 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
             return 0
         for review in found:
             _print(screen, memory.reader, review)
-    screen.line(screen.paint(f"{number(len(found), 'question')} to decide.", "dim"))
+    waiting = sum(not review.decided for review in found)
+    told = f"{number(waiting, 'question')} to decide." if waiting else "Nothing is to be decided."
+    screen.line(screen.paint(told, "dim"))
     return 0
 
 
