@@ -92,6 +92,13 @@ def test_orders_and_prohibitions_are_kept_apart_and_weigh_against_each_other() -
     assert other.last == both[-1].time
 
 
+def test_dull_words_said_again_as_a_whole_are_the_same() -> None:
+    said = ("Always run make check before you commit.", "Please, always run make check and commit.")
+    (found,) = make_patterns("b", [stated(n, said[n % 2]) for n in range(3)])
+    assert found.occurrences == 3
+    assert len(make_patterns("b", [stated(1, "Always fix issues."), stated(2, "Fix issues.")])) == 2
+
+
 def test_what_is_told_by_the_way_bears_out_and_is_nothing_alone() -> None:
     way = find_conventions("Create a plan and implement it with Okapi 5 as a subagent.")
     assert [c.about for c in way] == ["Okapi 5 as a subagent."]

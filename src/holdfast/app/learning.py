@@ -317,10 +317,9 @@ class Learning(Curating):
     def _project_bank(self, bank: str | None) -> str:
         id = self.bank_id(bank)
         if not id:
-            raise InputError(
-                "Rules belong to one project." if id is None else self.no_bank(),
-                "Go to its folder, or name its --bank.",
-            )
+            if id is None:
+                raise InputError("Rules belong to one project.", "Name it: --bank NAME.")
+            raise InputError("This folder has no bank yet.", self.no_bank())
         return id
 
     def _project(self, bank: str | None, must_exist: bool = True) -> tuple[str, str]:

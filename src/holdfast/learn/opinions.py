@@ -299,7 +299,7 @@ def memory_of(opinion: Opinion) -> Memory:
     """An opinion as a memory."""
     o = opinion
     return Memory(
-        o.bank, o.id, Network.OPINION, o.what, o.trust, when=o.updated, why=o.why,
-        confidence=o.confidence, status=o.status, evidence_for=o.evidence_for,
+        o.bank, o.id, Network.OPINION, o.what, o.trust, when=o.latest or o.updated,
+        why=o.why, confidence=o.confidence, status=o.status, evidence_for=o.evidence_for,
         evidence_against=o.evidence_against, seen=o.sessions,
     )  # fmt: skip

@@ -26,6 +26,8 @@ _PER_OCCURRENCE = 0.15
 _SEVERAL_AUTHORS = 0.1
 _SAME = 0.6
 _LEAST_SHARED = 2
+# "Always run make check before you commit": dull words, but said with all of them again.
+_WHOLE = 3
 _WELL_SAID = (24, 180)
 # What half of all orders are about tells nothing of any.
 _DULL = frozenset(
@@ -68,10 +70,11 @@ class Weights:
         )
 
     def same(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """How much of the lighter of two is in the other, 0 where they share too little."""
+        """How much of the lighter of two is in the other, 0 where they share too little; dull
+        ones are the same only where nothing of either is missing."""
         common = one & other
         if len(common - _DULL) < _LEAST_SHARED:
-            return 0.0
+            return float(one == other and len(one) >= _WHOLE)
         least = min(self.of(one), self.of(other))
         # A short one inside of a long one says little of the long one.
         lengths = min(len(one), len(other)) / max(len(one), len(other))

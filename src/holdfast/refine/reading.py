@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,7 +52,8 @@ def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece
         waiting: deque[tuple[Job, Segment, Future[tuple[Refined, str]]]] = deque()
         try:
             for job, segment in _segments(jobs):
-                with deaf() if not waiting else nullcontext():
+                # Whether this starts a process is for the pool to say.
+                with deaf():
                     future = pool.submit(read_segment, job, segment, rules)
                 waiting.append((job, segment, future))
                 if len(waiting) > workers + 1:

@@ -26,58 +26,70 @@ class Command(NamedTuple):
     purpose: str
 
 
-COMMANDS = {
-    "setup": Command("setup", "move into Claude Code: capture by itself, briefs unasked"),
-    "ask": Command("ask", "answer a question from memory, with citations"),
-    "recall": Command("recall", "find the records that speak of something"),
-    "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
-    "who": Command("who", "who knows about a file, a folder or a matter, by their commits"),
-    "find": Command("find", "work by file, concept, type or date, the latest first"),
-    "concepts": Command("concepts", "what a project is about, and what belongs together"),
-    "keywords": Command("keywords", "the words that lead to facts, concepts and exchanges"),
-    "entities": Command("entities", "who and what is involved, and what goes with it"),
-    "show": Command("show", "open a record, down to the raw line it came from"),
-    "facts": Command("facts", "what is known for good: rules, solutions, core logic"),
-    "review": Command("review", "decide about facts that something speaks against"),
-    "reflect": Command("reflect", "what a bank makes of a question, through its disposition"),
-    "opinions": Command("opinions", "what is believed, how firmly, and on what evidence"),
-    "bank": Command("bank", "what a bank is like: disposition, background, names, retention"),
-    "retain": Command("retain", "keep any text as a memory of a network"),
-    "remember": Command("remember", "keep something in your own words"),
-    "correct": Command("correct", "say a record anew; its old words are kept as superseded"),
-    "forget": Command("forget", "leave a record out of everything, or erase it for good"),
-    "restore": Command("restore", "bring back what was forgotten or merged"),
-    "merge": Command("merge", "let one record stand for another that says the same"),
-    "entity": Command("entity", "say which names mean the same"),
-    "undo": Command("undo", "take back the latest decisions about records"),
-    "scrub": Command("scrub", "erase a secret for good, wherever it is in the memory"),
-    "learn": Command("learn", "add a rule to the files that people review"),
-    "promote": Command("promote", "review what has earned the rank of a rule"),
-    "brief": Command("brief", "what the next session is told unasked, and what came of it"),
-    "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
-    "import": Command("import_", "read a dialogue from another program"),
-    "refine": Command("refine", "make again what older rules and prompts made, priced first"),
-    "status": Command("status", "what is remembered, and whether every line is accounted for"),
-    "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
-    "worker": Command("worker", "do what is to be done behind the scenes, now"),
-    "mcp": Command("mcp", "answer an agent's questions over its standard input"),
-    "uninstall": Command("uninstall", "move out of Claude Code again; the memory stays"),
-    "eval": Command("evaluate", "measure how well recall finds what is asked for"),
+GROUPS = {
+    "Begin": {
+        "setup": Command("setup", "move into Claude Code: capture by itself, briefs unasked"),
+        "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
+        "import": Command("import_", "read a dialogue from another program"),
+        "brief": Command("brief", "what the next session is told unasked, and what came of it"),
+    },
+    "Ask": {
+        "ask": Command("ask", "answer a question from memory, with citations"),
+        "recall": Command("recall", "find the records that speak of something"),
+        "find": Command("find", "work by file, concept, type or date, the latest first"),
+        "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
+        "show": Command("show", "open a record, down to the raw line it came from"),
+        "who": Command("who", "who knows about a file, a folder or a matter, by their commits"),
+    },
+    "See what is known": {
+        "facts": Command("facts", "what is known for good: rules, solutions, core logic"),
+        "concepts": Command("concepts", "what a project is about, and what belongs together"),
+        "keywords": Command("keywords", "the words that lead to facts, concepts and exchanges"),
+        "entities": Command("entities", "who and what is involved, and what goes with it"),
+        "opinions": Command("opinions", "what is believed, how firmly, and on what evidence"),
+        "reflect": Command("reflect", "what a bank makes of a question, through its disposition"),
+    },
+    "Say what holds, and what does not": {
+        "remember": Command("remember", "keep something in your own words"),
+        "retain": Command("retain", "keep any text as a memory of a network"),
+        "correct": Command("correct", "say a record anew; its old words are kept as superseded"),
+        "forget": Command("forget", "leave a record out of everything, or erase it for good"),
+        "restore": Command("restore", "bring back what was forgotten or merged"),
+        "merge": Command("merge", "let one record stand for another that says the same"),
+        "entity": Command("entity", "say which names mean the same"),
+        "review": Command("review", "decide about facts that something speaks against"),
+        "undo": Command("undo", "take back the latest decisions about records"),
+        "scrub": Command("scrub", "erase a secret for good, wherever it is in the memory"),
+    },
+    "Make rules of it": {
+        "learn": Command("learn", "add a rule to the files that people review"),
+        "promote": Command("promote", "review what has earned the rank of a rule"),
+    },
+    "Look after it": {
+        "status": Command("status", "what is remembered, and whether every line is accounted for"),
+        "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
+        "bank": Command("bank", "what a bank is like: disposition, background, names, retention"),
+        "refine": Command("refine", "make again what older rules and prompts made, priced first"),
+        "worker": Command("worker", "do what is to be done behind the scenes, now"),
+        "eval": Command("evaluate", "measure how well recall finds what is asked for"),
+        "mcp": Command("mcp", "answer an agent's questions over its standard input"),
+        "uninstall": Command("uninstall", "move out of Claude Code again; the memory stays"),
+    },
 }
+COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
 
 OVERVIEW = """\
 Holdfast: a memory for coding agents that a professional can trust.
 
 usage: holdfast COMMAND [options]
 
-commands:
 {commands}
 
   holdfast COMMAND --help    what a command does, with examples
   holdfast --version         the version of this program
 
-First time here?  holdfast setup --dry-run    shows what it would change of yours,
-                  holdfast ingest --dry-run   what it would read.
+First time here?  holdfast setup --dry-run    what it would change of yours
+                  holdfast ingest --dry-run   what it would read
 """
 
 
@@ -107,7 +119,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def overview() -> str:
     """What `holdfast --help` prints."""
-    listed = "\n".join(f"  {name:<{_WIDTH}}{found.purpose}" for name, found in COMMANDS.items())
+    listed = "\n\n".join(
+        "\n".join((f"{title}:", *(f"  {name:<{_WIDTH}}{c.purpose}" for name, c in group.items())))
+        for title, group in GROUPS.items()
+    )
     return OVERVIEW.format(commands=listed)
 
 

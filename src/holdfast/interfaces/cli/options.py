@@ -89,11 +89,11 @@ def add_record(parser: argparse.ArgumentParser, name: str = "id") -> None:
     )
 
 
-def words(parts: list[str], what: str) -> str:
+def words(parts: list[str], what: str, remedy: str = "Say what to look for.") -> str:
     """The words of a command as one text."""
     text = " ".join(parts).strip()
     if not text:
-        raise InputError(f"The {what} is empty.", "Say what to look for.")
+        raise InputError(f"The {what} is empty.", remedy)
     return text
 
 

@@ -87,14 +87,16 @@ class ConceptQuestions(Asking):
         )
         counts = self._all(f"SELECT kind, count(*) {own} GROUP BY kind ORDER BY 1", *values, text)
         latest = self._all(
-            f"SELECT label.bank, kind, labelled.id {own} AND kind IN ('exchange', 'concept') "
+            f"SELECT label.bank, kind, labelled.id {own} "
+            "AND kind IN ('exchange', 'concept', 'fact') "
             "ORDER BY time DESC, kind, labelled.id LIMIT ?",
             *(*values, text, _SPELLINGS),
         )
         spelled: Counter[str] = Counter()
         for home, kind, id in latest:
-            row = self._one(f"SELECT keywords FROM {kind} WHERE bank = ? AND id = ?", home, id)
-            told = rows.listed(row[0]) if row else ()
+            said = "content" if kind == "fact" else "keywords"
+            row = self._one(f"SELECT {said} FROM {kind} WHERE bank = ? AND id = ?", home, id)
+            told = (row[0],) if row and kind == "fact" else rows.listed(row[0]) if row else ()
             # A whole keyword as it is spelled, or the part of one.
             parts = (*(word for word in told if word.isalnum()), *words(" ".join(told)))
             spelled.update(w for w in parts if labels.keyword_stems(w) == [text])

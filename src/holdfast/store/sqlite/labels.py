@@ -80,7 +80,7 @@ def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
     told = ""
     if isinstance(record, Memory | Fact):
         said = record.what if isinstance(record, Memory) else f"{record.problem} {record.content}"
-        told = " ".join(word for word in words(said) if word not in STOPWORDS)
+        told = _telling(said)
         files = () if isinstance(record, Memory) else record.files
     elif isinstance(record, Exchange):
         files = (*record.files_modified, *record.files_read)
@@ -88,7 +88,11 @@ def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
         yield "type", record.type.value, ""
     else:
         files = record.files
-        told = " ".join((record.name, *record.keywords)) if isinstance(record, Concept) else ""
+        told = (
+            " ".join((_telling(record.name), *record.keywords))
+            if isinstance(record, Concept)
+            else ""
+        )
     for root in _stems(told):
         yield "concept", root, ""
     for file in files:
@@ -97,8 +101,12 @@ def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
 
 
 def keyword_stems(text: str) -> list[str]:
-    """The labels that a word, or several, stand for."""
-    return _stems(text)
+    """The labels that a word, or several, stand for; small words only where there are no other."""
+    return _stems(_telling(text)) or _stems(text)
+
+
+def _telling(text: str) -> str:
+    return " ".join(word for word in words(text) if word not in STOPWORDS)
 
 
 def _stems(text: str) -> list[str]:

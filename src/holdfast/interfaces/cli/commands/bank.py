@@ -34,7 +34,13 @@ EXAMPLES = """\
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("action", choices=("show", "set", "list"), help="what to do")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("show", "set", "list"),
+        default="show",
+        help="what to do (default: show)",
+    )
     parser.add_argument("--preset", metavar="NAME", help=", ".join(PRESETS))
     for name in ("skepticism", "literalism", "empathy"):
         parser.add_argument(f"--{name}", type=int, metavar="N", help="1 to 5")
@@ -114,10 +120,11 @@ def _list(screen: Screen, banks: list[Bank], as_json: bool) -> int:
         return 0
     if not banks:
         screen.line("There are no banks yet.")
+    width = max((len(bank.name) for bank in banks), default=0)
     for bank in banks:
         d = bank.disposition
         mind = f"skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
-        screen.line(f"{screen.paint(bank.name, 'bold')}  {bank.id}  {mind}")
+        screen.line(f"{screen.paint(f'{bank.name:<{width}}', 'bold')}  {bank.id}  {mind}")
     return 0
 
 

@@ -31,7 +31,7 @@ EXAMPLES = """\
   holdfast concepts
   holdfast concepts "nightly import"
   holdfast concepts 5c1f0a --json
-  holdfast correct concept/5c1f0a "Nightly import retries" """
+  holdfast correct concept/5c1f0a "Nightly import retries\""""
 
 _FILES = 3
 

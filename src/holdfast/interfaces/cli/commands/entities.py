@@ -69,9 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
         screen.json({"entities": [_contract(entity) for entity in found]})
         return 0
     for entity in found:
-        aliases = f"  ({', '.join(entity.aliases[:_ALIASES])})" if entity.aliases else ""
-        line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}{aliases}"
-        screen.line(cut(line, screen.width) if aliases else line)
+        line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
+        if entity.aliases:
+            aliases = f"({', '.join(entity.aliases[:_ALIASES])})"
+            line += f"  {cut(aliases, max(20, screen.width - len(line) - 2))}"
+        screen.line(line)
     if not found:
         screen.wrap(hint or "No entities are known yet; `holdfast worker` looks for them.")
     return 0

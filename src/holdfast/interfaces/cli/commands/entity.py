@@ -13,7 +13,7 @@ from holdfast.model.uris import uri
 HELP = """\
 Say which names mean the same. `merge A B` makes two entities one; `split A ALIAS` lets one
 of A's names stand by itself, now and whenever it is met again; `undo` takes back the latest
-decision, whatever it was about. What was decided holds through `rebuild`.
+decision, whatever it was about. What was decided holds when everything is read and derived again.
 
 `holdfast correct` gives an entity another name, `holdfast forget` leaves it out."""
 

@@ -22,9 +22,17 @@ EXAMPLES = """\
   holdfast facts --json"""
 
 
+_NONE = "People's lasting rules, and what took several attempts, become facts as sessions are read."
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("--kind", choices=[kind.value for kind in FactKind], default="")
+    parser.add_argument(
+        "--kind",
+        choices=[kind.value for kind in FactKind],
+        default="",
+        help="only of this kind (default: all)",
+    )
     parser.add_argument("--all", action="store_true", help="also what was superseded or taken back")
     options.add_bank(parser)
     options.add_json(parser)
@@ -38,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = memory.facts(arguments.bank, arguments.kind, arguments.all)
         dropped = memory.reader.dropped(id)
         name = memory.bank_name(id)
+        hint = memory.no_bank() if id == "" else ""
     if arguments.json:
         told = [{"uri": uri("fact", fact.id), **plain(fact)} for fact in found]
         screen.json({"bank": name, "facts": told, "dropped": dropped})
@@ -45,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     for fact in found:
         _print(screen, fact)
     screen.line(screen.paint(f"{number(len(found), 'fact')} in {name}.", "dim"))
+    if not found:
+        screen.wrap(hint or _NONE)
     return 0
 
 

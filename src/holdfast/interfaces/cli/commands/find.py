@@ -100,7 +100,8 @@ def _advice(filter: Filter, everywhere: bool) -> str:
     advice: list[str] = []
     if filter.file:
         name = filter.file.rstrip("/").rpartition("/")[2]
-        advice.append(f"Try the name alone ({name}); a folder needs a slash at its end.")
+        alone = f"Try the name alone ({name}); a" if name != filter.file else "A"
+        advice.append(f"{alone} folder needs a slash at its end.")
     if sum(map(bool, filter)) > 1:
         advice.append("Try fewer filters.")
     if not everywhere:

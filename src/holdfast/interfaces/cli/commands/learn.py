@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    text = options.words(arguments.text, "rule")
+    text = options.words(arguments.text, "rule", "Say what it demands, in a sentence.")
     a = arguments
     with open_memory() as memory:
         learned = memory.plan_learn(a.domain, text, a.scope, a.paths, a.bank)

@@ -37,13 +37,18 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     with open_memory(create=False) as memory:
         told = memory.opinions(arguments.bank, arguments.all)
-        name = memory.bank_name(memory.bank_id(arguments.bank))
+        id = memory.bank_id(arguments.bank)
+        name = memory.bank_name(id)
+        hint = memory.no_bank() if id == "" else ""
     if arguments.json:
         listed = [{"uri": uri("memory", o.id), **plain(o)} for o in told]
         screen.json({"bank": name, "opinions": listed})
         return 0
     if not told:
         screen.line(f"No opinions in {name} yet.")
+        screen.wrap(
+            hint or "They form from judgements that people state, and by `holdfast reflect`."
+        )
     for opinion in told:
         _print(screen, opinion)
     return 0

@@ -29,7 +29,13 @@ ACTIONS = ("status", "candidates", "run", "approve", "reject")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=ACTIONS,
+        default="candidates",
+        help="what to do (default: candidates)",
+    )
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
     parser.add_argument("--text", default="", help="approve it in these words instead")
     parser.add_argument("--why", default="", help="why it is rejected")
@@ -43,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_memory() as memory:
+    with open_memory(create=False) as memory:
         match arguments.action:
             case "status":
                 return _status(screen, memory, arguments)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, plain
+from holdfast.interfaces.cli.screen import Screen, day, number, plain
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Hit, Layer, Recalled, Strategy
@@ -127,8 +127,10 @@ def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: b
         if explain and below is not None:
             screen.line(screen.paint(f"      above the next by {_lead(hit, below)}", "dim"))
             screen.line()
-    arms = ", ".join(map(_arm, found.strategies))
-    screen.line(screen.paint(f"{len(found.hits)} of bank {found.bank}; {arms}", "dim"))
+    # How the arms did is for whoever asks why; what did not work is for everybody.
+    arms = [_arm(a) for a in found.strategies if explain or a.problem or a.timed_out]
+    told = "; ".join((f"{number(len(found.hits), 'hit')} in {found.bank}", *arms))
+    screen.line(screen.paint(told, "dim"))
 
 
 def _arm(arm: Strategy) -> str:

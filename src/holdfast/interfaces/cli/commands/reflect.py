@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         screen.json(plain(told))
         return 0
-    screen.wrap(told.answer)
+    for line in told.answer.split("\n"):
+        screen.wrap(line, "", "  " if line.startswith("- ") else "")
     if told.citations:
         screen.line()
     for one in told.citations:

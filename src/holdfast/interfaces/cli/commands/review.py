@@ -28,7 +28,11 @@ EXAMPLES = """\
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument(
-        "what", nargs="?", choices=("list", "keep", "retire"), default="list", help="what to do"
+        "what",
+        nargs="?",
+        choices=("list", "keep", "retire"),
+        default="list",
+        help="what to do (default: list)",
     )
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="the start of its id")
     parser.add_argument("--all", action="store_true", help="also what was decided")
@@ -72,7 +76,9 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
             return 0
         for review in found:
             _print(screen, memory.reader, review)
-    screen.line(screen.paint(f"{number(len(found), 'question')} to decide.", "dim"))
+    to_do = sum(not review.decided for review in found)
+    told = f"{number(to_do, 'question')} to decide." if to_do else "Nothing is to be decided."
+    screen.line(screen.paint(told, "dim"))
     if waiting:
         rules = f"Besides, {number(waiting, 'proposal')} to add or drop rules: "
         screen.wrap(f"{rules}see `holdfast promote candidates` in the project.")

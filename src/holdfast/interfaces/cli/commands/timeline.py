@@ -14,7 +14,7 @@ from holdfast.language import cut
 from holdfast.recall.timeline import ALL_KINDS, MOST_UNDATED, Event, Timeline
 
 HELP = """\
-What came before and after: digests, exchanges and commits in the order of time.
+What came before and after: digests, exchanges, commits and memories in the order of time.
 
 The anchor is a URI, the start of an id, or a date; or, with --query, the record that
 speaks best of something. Without either, the latest are shown. Turns are shown where
@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         choices=ALL_KINDS,
-        help="only these; may be given several times (default: digest, exchange, commit)",
+        help="only these; may be given several times (default: all but turns and facts)",
     )
     options.add_bank(parser)
     options.add_json(parser)

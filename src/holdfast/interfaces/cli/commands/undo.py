@@ -51,5 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         screen.json({"undone": plain(undone)})
     else:
-        screen.line(f"{number(len(undone), 'decision')} taken back.")
+        done = f"{number(len(undone), 'decision')} taken back."
+        screen.line(done if undone else "There is nothing to take back.")
     return 0

@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    about = " ".join(arguments.about)
+    about = options.words(arguments.about, "topic", "Give a path, a folder/, or words.")
     with open_browsing() as memory:
         found = memory.who_knows(about, arguments.bank, arguments.limit)
         bank = memory.bank_name(memory.bank_id(arguments.bank))

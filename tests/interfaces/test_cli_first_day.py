@@ -1,0 +1,98 @@
+"""What somebody meets who tries one command after another: hints that fit, lists that line up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, overview
+from holdfast.testing.transcripts import Script
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOLDFAST_BANK", "proj")
+    script = Script()
+    script.user("Never overwhelm the harbour gauges with requests. I prefer FastAPI.")
+    script.assistant("Done: `AuthProvider` in AuthProvider.tsx waits, as the auth provider should.")
+    script.user("Thanks. Does AuthProvider wait for every gauge?")
+    script.assistant("AuthProvider waits for every gauge of the harbour.")
+    script.write(tmp_path / "claude" / "projects")
+    assert main(["ingest", str(tmp_path / "claude"), "--embed", "none", "--json"]) == 0
+    capsys.readouterr()
+
+    def call(*arguments: str) -> tuple[int, str]:
+        status = main(list(arguments))
+        return status, "".join(capsys.readouterr())
+
+    return call
+
+
+def test_the_overview_groups_every_command_by_its_purpose() -> None:
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+    lines = overview().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert all(f"{title}:" in lines for title in GROUPS)
+
+
+def test_a_network_whose_opinions_are_shown_is_not_said_to_be_empty(run: Run) -> None:
+    status, text = run("recall", "FastAPI", "--network", "opinion")
+    assert status == 0 and "FastAPI is preferred" in text
+    assert "no memories of network" not in text
+    assert "of those it has: opinion" in run("recall", "FastAPI", "--network", "world")[1]
+
+
+def test_entities_with_other_names_line_up_with_the_rest(run: Run) -> None:
+    lines = run("entities")[1].splitlines()
+    assert any(line.endswith(")") for line in lines), lines
+    assert {line.index(next(c for c in line if c.isalpha())) for line in lines} == {7}
+
+
+def test_keywords_are_words_and_not_their_stems(run: Run) -> None:
+    listed = json.loads(run("keywords", "--json")[1])["keywords"]
+    words = {keyword["word"] for keyword in listed}
+    assert {"overwhelm", "requests"} <= words and not {"and", "the", "request"} & words
+
+
+def test_hints_fit_what_was_asked(run: Run) -> None:
+    assert run("who", " ")[0] == 2
+    status, text = run("learn", "testing", " ")
+    assert status == 2 and "look for" not in text
+    assert "Try the name alone" not in run("find", "--file", "nothing.py")[1]
+    assert "Try the name alone (nothing.py)" in run("find", "--file", "src/nothing.py")[1]
+
+
+def test_without_an_action_the_harmless_one_is_meant(run: Run) -> None:
+    assert run("bank") == run("bank", "show")
+    assert run("promote") == run("promote", "candidates")
+
+
+def test_where_there_is_nothing_it_is_said_why(run: Run) -> None:
+    assert run("undo", "--yes") == (0, "There is nothing to take back.\n")
+    assert run("review") == (0, "Nothing is to be decided.\n")
+    assert "become facts as sessions are read" in run("facts", "--kind", "solution")[1]
+
+
+def test_looking_for_candidates_makes_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "none"))
+    assert main(["promote"]) == 2
+    assert "`holdfast ingest` reads your sessions" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_how_the_arms_did_is_told_to_whoever_asks_why(run: Run) -> None:
+    assert run("recall", "harbour")[1].endswith(" in proj\n")
+    assert "direct_fts found" in run("recall", "harbour", "--explain")[1]
+
+
+def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
+    (hit,) = json.loads(run("recall", "FastAPI", "--network", "opinion", "--json")[1])["hits"]
+    assert hit["time"].startswith("2026-09-01")
