@@ -139,6 +139,7 @@ class How(StrEnum):
     STATED = "stated"
     REMEMBERED = "remembered"
     FOLLOWED = "followed"
+    USED = "used"
     BREACHED = "breached"
     DISPUTED = "disputed"
 
@@ -155,6 +156,11 @@ class Bearing(NamedTuple):
     def against(self) -> bool:
         """Whether it speaks against the fact."""
         return self.how in (How.BREACHED, How.DISPUTED)
+
+    @property
+    def testifies(self) -> bool:
+        """Whether it speaks for the fact by itself; use only shows that it was of help."""
+        return self.how in (How.STATED, How.REMEMBERED, How.FOLLOWED)
 
 
 class FactKind(StrEnum):

@@ -90,7 +90,7 @@ class Growing:
             sum(1 for b in self.bearings if b.how is How.BREACHED),
             max((b.time for b in good), default=self.since), self.status,
             Validity(self.since, self.until, self.since),
-            tuple(dict.fromkeys(b.uri for b in good)),
+            tuple(dict.fromkeys(b.uri for b in self.bearings if b.testifies)),
             tuple(dict.fromkeys(b.uri for b in self.bearings if b.against)),
             tuple(dict.fromkeys(self.supersedes)), self.superseded_by, self.files,
         )  # fmt: skip

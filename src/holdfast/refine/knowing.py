@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from holdfast.language import cut
+from holdfast.model.accounts import Used
 from holdfast.model.curation import Curated
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, FactKind, How, Review, ReviewState
@@ -57,6 +58,7 @@ def _knowledge(writer: Writer, bank: str) -> Knowledge:
     facts.grow(claims, _remembered(writer, bank))
     shown = decide(facts, decisions)
     _hold_against_deeds(writer, bank, shown)
+    _count_uses(writer.uses(bank), shown)
     _dispute(shown, claims)
     reviews = _review(bank, shown, decisions)
     course = Course(claims)
@@ -112,6 +114,24 @@ def _hold_against_deeds(writer: Writer, bank: str, shown: Iterable[Growing]) -> 
             elif went and (growing.id, turn.session) not in followed:
                 followed.add((growing.id, turn.session))
                 growing.bear(turn.time, uri("turn", turn.id), How.FOLLOWED)
+
+
+def _count_uses(uses: Iterable[Used], shown: Iterable[Growing]) -> None:
+    """What a session was told and made use of is borne out by it, once a session."""
+    stated: dict[str, dict[str, Growing]] = {}
+    for growing in shown:
+        names = [uri("fact", name) for name in growing.names] + [named(c) for c in growing.claims]
+        for name in (growing.uri, *names):
+            stated.setdefault(name, {})[growing.id] = growing
+    counted: set[tuple[str, str]] = set()
+    for use in uses:
+        found = list(stated.get(use.record, {}).values())
+        if len(found) != 1:
+            continue  # of a turn that states several, nobody can tell which was of use
+        (known,) = found
+        if (known.id, use.session) not in counted and known.holds_at(use.time):
+            counted.add((known.id, use.session))
+            known.bear(use.time, uri("turn", use.turn), How.USED)
 
 
 def _dispute(shown: Iterable[Growing], claims: Iterable[Claim]) -> None:

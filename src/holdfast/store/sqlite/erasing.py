@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import StoreBusyError
+from holdfast.model.uris import uri
 from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.sqlite.connection import BUSY_S, translated
 from holdfast.store.sqlite.derived import DerivedWays
@@ -80,7 +81,7 @@ _LISTS = ("files",)
 # What was made by machine, and read from files that are still there.
 _DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal")
 _OF_A_SESSION = (
-    "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "turn",
+    "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "used", "turn",
 )  # fmt: skip
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
@@ -123,11 +124,16 @@ class ErasingWays(DerivedWays):
         self.note_change(what.bank, "")
 
     def _erase_beside(self, what: Erasure) -> None:
-        """What lies in tables of their own beside commits and memories."""
+        """What lies in tables of their own beside turns, commits and memories."""
+        for id in what.turns:
+            self._run("DELETE FROM used WHERE bank = ? AND turn = ?", what.bank, id)
         for id in what.memories:
             self._run(
                 "DELETE FROM concept_anchor WHERE bank = ? AND kind = 'memory' AND id = ?",
                 *(what.bank, id),
+            )
+            self._run(
+                "DELETE FROM used WHERE bank = ? AND record = ?", what.bank, uri("memory", id)
             )
         for id in what.commits:
             for table in ("patch", "revert", "tag", "authored"):
