@@ -142,6 +142,7 @@ class How(StrEnum):
     USED = "used"
     BREACHED = "breached"
     DISPUTED = "disputed"
+    RECURRED = "recurred"
 
 
 class Bearing(NamedTuple):
@@ -155,7 +156,7 @@ class Bearing(NamedTuple):
     @property
     def against(self) -> bool:
         """Whether it speaks against the fact."""
-        return self.how in (How.BREACHED, How.DISPUTED)
+        return self.how in (How.BREACHED, How.DISPUTED, How.RECURRED)
 
     @property
     def testifies(self) -> bool:

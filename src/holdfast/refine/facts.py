@@ -231,7 +231,7 @@ class Facts:
         known.become(Status.VERIFIED, claim.time, named(claim))
         for again in recurred(one, claims):
             if known.holds_at(again.time):
-                known.bear(again.time, named(again), How.DISPUTED)
+                known.bear(again.time, named(again), How.RECURRED)
 
 
 def _same_matter(growing: Growing, one: Solved) -> bool:
