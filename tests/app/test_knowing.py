@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.app.homes import make_home
+from tests.dump import dump
 from tests.learn.minds import START, talk
 
 from holdfast.app import knowing, steps
@@ -71,6 +72,29 @@ def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
     work(settings, QUICK, steps.STEPS, lambda: at(400))
     with Holdfast(settings, lambda: at(400)) as memory:
         assert [s.host[:8] for s in memory.reader.sessions(None)] == ["00000300"]
+
+
+def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Settings) -> None:
+    folder = settings.claude_dir / "projects"
+    database = settings.home / "memory.db"
+    with Holdfast(settings, lambda: at(9)) as memory:
+        for number, words in enumerate(
+            ("The CI is flaky.", "I prefer small commits of Dana Meyer.", "Never sail on Fridays."),
+            1,
+        ):
+            memory.ingest(memory.find([talk(number, words).write(folder)]))
+        memory.remember("The walrus bucket is encrypted.")
+        whole = dump(database)
+        memory.rebuild()
+        assert dump(database) == whole
+        for session in memory.reader.sessions(None):
+            memory.forget(f"holdfast://session/{session.id}")
+            assert not knowing.stages_behind(memory.store)
+            left = dump(database)
+            memory.rebuild()
+            assert dump(database) == left
+            memory.undo()
+            assert dump(database) == whole
 
 
 def test_a_stage_has_the_version_it_is_known_by() -> None:

@@ -11,7 +11,9 @@ from holdfast.errors import NotFoundError
 from holdfast.model.knowledge import Claim, ClaimKind, Fact
 from holdfast.model.query import Layer
 from holdfast.model.trust import Status
+from holdfast.model.uris import uri
 from holdfast.recall.plan import Plan
+from holdfast.refine import guesses
 from holdfast.testing.transcripts import Script
 
 
@@ -87,6 +89,92 @@ def test_a_guess_that_the_same_exchange_bears_out_is_verified(tmp_path: Path) ->
     with filled(tmp_path, script) as memory:
         guess = the_guess(memory)
         assert guess.status is Status.VERIFIED and guess.because.startswith("holdfast://turn/")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The root cause of the doubled rows was the missing key.",
+        "Root cause: the lock on the tide table.",
+        "The cause of the crash is a stale lock.",
+        "The reason the import failed was a missing index.",
+        "Die Ursache war der Cron-Eintrag.",
+        "Das Problem lag am Cache.",
+        "La cause était le cache.",
+        "El problema era el caché.",
+        "De oorzaak was de cache.",
+        "Причина была в кэше.",
+        "原因はキャッシュでした。",
+        "原因是缓存过期。",
+    ],
+)
+def test_a_cause_is_told_in_many_ways(sentence: str) -> None:
+    assert guesses.may_tell(sentence) and guesses.states_cause(sentence)
+    assert not guesses.guesses(sentence) and not guesses.disproves(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Maybe the retry wrapper runs the importer twice after a timeout.",
+        "I think the cache key collides in src/importer.py.",
+        "My guess is that the pool has too few connections.",
+        "Vielleicht liegt an der Sperre der Fehler.",
+        "Forse la causa è la cache.",
+    ],
+)
+def test_a_guess_is_told_in_many_ways(sentence: str) -> None:
+    assert guesses.may_tell(sentence) and guesses.guesses(sentence)
+    assert not guesses.states_cause(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The cause of the crash was not the cache.",
+        "The problem isn't the cache.",
+        "Die Ursache war nicht der Cache.",
+        "La cause n'était pas le cache.",
+        "De oorzaak was niet de cache.",
+    ],
+)
+def test_what_was_not_the_cause_is_no_cause(sentence: str) -> None:
+    assert guesses.may_tell(sentence) and guesses.disproves(sentence)
+    assert not guesses.states_cause(sentence)
+
+
+def test_a_suggestion_is_no_guess() -> None:
+    assert not guesses.guesses("Maybe we should rename the module.")
+
+
+def solved_in_vain() -> list[Script]:
+    """A solution that took three attempts, and the word that it was none."""
+    first = on("2026-09-01", 1)
+    first.user("The importer doubles rows at night, find out why.")
+    for place in range(3):
+        first.tool("Bash", "2 failed", error=True, command="pytest tests/test_importer.py")
+        first.tool(
+            "Edit", "ok", file_path="/home/dev/proj/importer.py", old_string=f"{place}",
+            new_string="x",
+        )  # fmt: skip
+    first.tool("Bash", "12 passed", command="pytest tests/test_importer.py")
+    first.assistant("The root cause of the doubled rows in the importer was the missing batch key.")
+    second = on("2026-09-20", 2)
+    second.user("Rows are doubled again.")
+    second.assistant("The missing batch key was not the cause of the doubled rows in the importer.")
+    return [first, second]
+
+
+def test_a_solution_that_was_none_goes_to_review_and_stands_until_then(tmp_path: Path) -> None:
+    with filled(tmp_path, *solved_in_vain()) as memory:
+        fact = by_words(memory, "missing batch key")
+        assert (fact.status, fact.attempts, len(fact.against)) == (Status.VERIFIED, 3, 1)
+        (review,) = memory.reviews()
+        assert (review.kind, review.target) == ("correction", uri("fact", fact.id))
+        memory.decide(review, keep=False)
+        assert by_words(memory, "missing batch key").status is Status.RETRACTED
+        memory.undo()
+        assert by_words(memory, "missing batch key") == fact
 
 
 def test_a_persons_no_in_the_next_message_closes_the_guess(tmp_path: Path) -> None:

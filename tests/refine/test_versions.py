@@ -67,6 +67,7 @@ def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_pat
             > 5
         )
         assert heard[-1] == (count, count) and memory.store.count_outdated(RULES) == 0
+        memory.know()
         assert dump(tmp_path / "home" / "memory.db") == wanted
         assert derive_outdated(memory.store) == 0
 
@@ -97,6 +98,7 @@ def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
         with pytest.raises(KilledError):
             derive_outdated(memory.store, die)
         assert derive_outdated(memory.store) == before - 3
+        memory.know()
         assert dump(tmp_path / "home" / "memory.db") == wanted
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from holdfast.language import STOPWORDS, cut, stem, words
-from holdfast.model.accounts import Injection, InjectionKind, Use
+from holdfast.model.accounts import Injection, InjectionKind, Use, Used
+from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
@@ -31,6 +32,8 @@ _WORDING = 4
 _BECAUSE = 160
 _AFTER = 400
 _LINE = 4_000_000
+# What a fact is told by: itself, what was remembered, or the words of the time.
+_STATING = ("fact", "memory", "turn")
 _OTHERWISE = re.compile(
     r"\b(?:that(?:'s| is) (?:wrong|outdated|old|not (?:true|right|so))|no longer (?:true|holds|the "
     r"case)|(?:not|isn't|is not) (?:true|right|correct) any ?more|we changed that|ignore (?:that|"
@@ -50,22 +53,31 @@ class Settled(NamedTuple):
     waiting: int = 0
 
 
+class _Verdict(NamedTuple):
+    injection: Injection
+    uses: Sequence[Used] = ()
+
+
 def settle_injections(store: Ledger, now: str) -> Settled:
-    """Give a verdict on every injection whose session is over."""
+    """Give a verdict on every injection whose session is over. What was of use is noted by
+    record: it bears out the facts that it states."""
     waiting = store.injections(None, unsettled=True, limit=1000)
-    verdicts: list[Injection] = []
+    verdicts: list[_Verdict] = []
     for injection in waiting:
         told = _verdict(store, injection, datetime.fromisoformat(now))
         if told is not None:
             verdicts.append(told)
     if verdicts:
         with store.transaction():
-            for verdict in verdicts:
-                store.settle_injection(verdict)
+            for injection, uses in verdicts:
+                store.settle_injection(injection)
+                if uses:
+                    store.put_uses(injection.bank, uses)
+                    store.note_change(injection.bank, "")
     return Settled(len(verdicts), len(waiting) - len(verdicts))
 
 
-def _verdict(store: Ledger, injection: Injection, now: datetime) -> Injection | None:
+def _verdict(store: Ledger, injection: Injection, now: datetime) -> _Verdict | None:
     """What became of an injection; None while its session may go on."""
     sessions = _sessions(store, injection)
     last = max((s.ended or s.started for s in sessions), default="") or injection.time
@@ -74,8 +86,12 @@ def _verdict(store: Ledger, injection: Injection, now: datetime) -> Injection | 
         return None
     arrived = _arrived(store, injection, sessions)
     turns = [turn for s in sessions for turn in _after(store, s, injection)]
-    use, because = _use(store, injection, turns)
-    return replace(injection, arrived=arrived, use=use, because=because)
+    asked = " ".join(turn.text[:4000] for turn in turns if turn.role is Role.USER)
+    records = _Records(store, injection, asked)
+    use, because = _use(records, turns)
+    done = replace(injection, arrived=arrived, use=use, because=because)
+    of_use = arrived is not False and use not in (Use.CONTRADICTED, Use.IGNORED)
+    return _Verdict(done, records.uses(turns) if of_use else ())
 
 
 def _sessions(store: Ledger, injection: Injection) -> list[Session]:
@@ -107,72 +123,94 @@ def _arrived(store: Ledger, injection: Injection, sessions: Sequence[Session]) -
     return False if looked else None
 
 
-def _use(store: Ledger, injection: Injection, turns: Sequence[Turn]) -> tuple[Use, str]:
+def _use(records: _Records, turns: Sequence[Turn]) -> tuple[Use, str]:
     """The strongest sign of use, and the piece of the session that shows it."""
     for turn in turns:
         if turn.role is Role.USER and _OTHERWISE.search(turn.text[:600]):
             return Use.CONTRADICTED, cut(turn.text, _BECAUSE)
-    asked = " ".join(turn.text[:4000] for turn in turns if turn.role is Role.USER)
-    records = _Records(store, injection, asked)
-    for use, shows in (
-        (Use.CITED, records.cited),
-        (Use.FILE, records.touched),
-        (Use.WORDING, records.worded),
-    ):
+    for use in (Use.CITED, Use.FILE, Use.WORDING):
         for turn in turns:
-            if turn.role is not Role.USER and (found := shows(turn)):
-                return use, cut(found, _BECAUSE)
+            for record in records.all if turn.role is not Role.USER else ():
+                if found := record.shown(use, turn):
+                    return use, cut(found, _BECAUSE)
     return Use.IGNORED, ""
 
 
+class _Known(NamedTuple):
+    """What a record of an injection is known by."""
+
+    uri: str
+    id: str
+    files: frozenset[str] = frozenset()
+    rare: frozenset[str] = frozenset()
+
+    def shown(self, use: Use, turn: Turn) -> str:
+        """The piece of a turn that shows such a use of it."""
+        if use is Use.CITED:
+            text = _text(turn)
+            return text if self.id and self.id in text else ""
+        if use is Use.FILE:
+            target = turn.tool.target.replace("\\", "/") if turn.tool is not None else ""
+            ends = tuple("/" + file.replace("\\", "/") for file in self.files)
+            return target if target and ("/" + target).endswith(ends or ("\0",)) else ""
+        if turn.role is not Role.ASSISTANT or not turn.text or len(self.rare) < _WORDING:
+            return ""
+        said = {stem(word) for word in words(turn.text[:4000])}
+        return turn.text if len(self.rare & said) >= _WORDING else ""
+
+
 class _Records:
-    """What the records of an injection are known by."""
+    """The records of an injection."""
 
     def __init__(self, store: Ledger, injection: Injection, asked: str) -> None:
         """Words that were `asked` in the session itself show no use of anything else."""
         self._asked = {stem(word) for word in words(asked)}
-        named = [parsed for uri in injection.records if (parsed := parse_uri(uri))]
-        self._ids = [parsed.id[:_CITED] for parsed in named if len(parsed.id) >= _CITED]
-        self._files: set[str] = set()
-        self._words: list[frozenset[str]] = []
         # An index of recent work names dozens of files: that one of them is opened shows nothing.
-        telling = injection.kind is not InjectionKind.START
-        for parsed in named if telling else ():
-            for record in store.find(injection.bank, parsed.word, parsed.id, 1):
-                self._learn(record)
+        self._telling = injection.kind is not InjectionKind.START
+        self.all: list[_Known] = []
+        for name in injection.records:
+            if parsed := parse_uri(name):
+                found = store.find(injection.bank, parsed.word, parsed.id, 1)
+                id = parsed.id[:_CITED] if len(parsed.id) >= _CITED else ""
+                self.all.append(self._learn(_Known(name, id), next(iter(found), None)))
 
-    def _learn(self, record: object) -> None:
-        if isinstance(record, Exchange):
-            self._files |= set(record.files_modified[:8])
+    def uses(self, turns: Sequence[Turn]) -> list[Used]:
+        """Where each record that may state a fact was first made use of."""
+        found: list[Used] = []
+        for record in self.all:
+            if (parsed := parse_uri(record.uri)) and parsed.word in _STATING:
+                first = next((turn for turn in turns if _made_use(record, turn)), None)
+                if first is not None:
+                    found.append(Used(record.uri, first.session, first.id, first.time))
+        return found
+
+    def _learn(self, known: _Known, record: object) -> _Known:
+        files: Sequence[str] = ()
+        if isinstance(record, Fact):
+            said = f"{record.problem} {record.content}"
+        elif isinstance(record, Memory):
+            said = record.what
+        elif not self._telling:
+            return known
+        elif isinstance(record, Exchange):
+            files = record.files_modified[:8]
             said = " ".join((record.title, record.summary, *record.facts))
         elif isinstance(record, Commit):
-            self._files |= set(record.files[:8])
+            files = record.files[:8]
             said = f"{record.subject} {record.body[:600]}"
         elif isinstance(record, Turn):
             said = record.text[:600]
         else:
-            return
+            return known
         rare = {stem(w) for w in words(said) if len(w) > 5 and w not in STOPWORDS}
-        self._words.append(frozenset(rare - self._asked))
+        return known._replace(files=frozenset(files), rare=frozenset(rare - self._asked))
 
-    def cited(self, turn: Turn) -> str:
-        """The text of a turn that names a record."""
-        text = _text(turn)
-        return text if any(id in text for id in self._ids) else ""
 
-    def touched(self, turn: Turn) -> str:
-        """The file that a tool changed or read."""
-        target = turn.tool.target.replace("\\", "/") if turn.tool is not None else ""
-        ends = tuple("/" + file.replace("\\", "/") for file in self._files)
-        return target if target and ("/" + target).endswith(ends or ("\0",)) else ""
-
-    def worded(self, turn: Turn) -> str:
-        """What an assistant said in a record's own words."""
-        if turn.role is not Role.ASSISTANT or not turn.text:
-            return ""
-        said = {stem(word) for word in words(turn.text[:4000])}
-        taken = (rare & said for rare in self._words)
-        return turn.text if any(len(shared) >= _WORDING for shared in taken) else ""
+def _made_use(record: _Known, turn: Turn) -> bool:
+    """Whether a turn shows use of the record itself: its file may be touched for any reason."""
+    if turn.role is Role.USER or not turn.time:
+        return False
+    return any(record.shown(use, turn) for use in (Use.CITED, Use.WORDING))
 
 
 def _text(turn: Turn) -> str:

@@ -125,6 +125,16 @@ class Injection:
     because: str = ""
 
 
+class Used(NamedTuple):
+    """A fact, a memory or the turn that states one, by URI, that a session was told and made use
+    of: the turn that shows it, and when."""
+
+    record: str
+    session: str
+    turn: str
+    time: str
+
+
 @dataclass(frozen=True, slots=True)
 class Chore:
     """A piece of background work that failed, so often, last at `failed_at`, and that is tried

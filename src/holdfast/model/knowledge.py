@@ -139,8 +139,10 @@ class How(StrEnum):
     STATED = "stated"
     REMEMBERED = "remembered"
     FOLLOWED = "followed"
+    USED = "used"
     BREACHED = "breached"
     DISPUTED = "disputed"
+    RECURRED = "recurred"
 
 
 class Bearing(NamedTuple):
@@ -154,7 +156,12 @@ class Bearing(NamedTuple):
     @property
     def against(self) -> bool:
         """Whether it speaks against the fact."""
-        return self.how in (How.BREACHED, How.DISPUTED)
+        return self.how in (How.BREACHED, How.DISPUTED, How.RECURRED)
+
+    @property
+    def testifies(self) -> bool:
+        """Whether it speaks for the fact by itself; use only shows that it was of help."""
+        return self.how in (How.STATED, How.REMEMBERED, How.FOLLOWED)
 
 
 class FactKind(StrEnum):

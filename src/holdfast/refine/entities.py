@@ -43,10 +43,13 @@ def know_entities(writer: Writer, tick: Callable[[], None] = lambda: None) -> in
                 more = len(changes) > _AT_ONCE
                 changes = changes[:_AT_ONCE]
                 for change in changes:
-                    _take(writer, bank, change.session)
+                    if change.session:
+                        _take(writer, bank, change.session)
                     writer.reach(bank, NAME, VERSION, change.number)
                 done += len(changes)
                 if not more:
+                    # Reflection makes and ends opinions whatever has changed.
+                    _take(writer, bank, "")
                     settle(writer, bank)
     return done
 

@@ -90,7 +90,7 @@ class Growing:
             sum(1 for b in self.bearings if b.how is How.BREACHED),
             max((b.time for b in good), default=self.since), self.status,
             Validity(self.since, self.until, self.since),
-            tuple(dict.fromkeys(b.uri for b in good)),
+            tuple(dict.fromkeys(b.uri for b in self.bearings if b.testifies)),
             tuple(dict.fromkeys(b.uri for b in self.bearings if b.against)),
             tuple(dict.fromkeys(self.supersedes)), self.superseded_by, self.files,
         )  # fmt: skip
@@ -231,7 +231,7 @@ class Facts:
         known.become(Status.VERIFIED, claim.time, named(claim))
         for again in recurred(one, claims):
             if known.holds_at(again.time):
-                known.bear(again.time, named(again), How.DISPUTED)
+                known.bear(again.time, named(again), How.RECURRED)
 
 
 def _same_matter(growing: Growing, one: Solved) -> bool:

@@ -12,7 +12,8 @@ from holdfast.refine import signals
 _HEDGE = re.compile(
     r"\b(?:might|may|could) (?:well )?(?:be|have|come|cause|explain|stem|lie)|\b(?:probably|likely|"
     r"possibly|"
-    r"perhaps|presumably|apparently)\b|\b(?:i|we) (?:suspect|think|believe|assume|guess|wonder)\b|"
+    r"perhaps|maybe|presumably|apparently)\b|"
+    r"\b(?:i|we) (?:suspect|think|believe|assume|guess|wonder)\b|"
     r"\bmy (?:guess|hunch|theory|hypothesis|suspicion)\b|\b(?:seems|appears|looks) (?:to be|like|"
     r"as if)|"
     r"\bhypothesis\s*:|"
@@ -24,21 +25,39 @@ _HEDGE = re.compile(
     r"아마",
     re.IGNORECASE,
 )
+# Who says that it is a guess needs no word for a cause.
+_OUTRIGHT = re.compile(
+    r"\bmy (?:guess|hunch|theory|hypothesis|suspicion) (?:is|would be)\b|\bhypothesis\s*:|"
+    r"\b(?:i|we) suspect\b(?! (?:we|you|i) (?:should|need|want|could))",
+    re.IGNORECASE,
+)
 _OF_CAUSE = re.compile(
     r"\b(?:because|cause[sd]?|caused by|due to|culprit|root cause|reason|problem|issue|bug|race|"
     r"leak|"
     r"deadlock|stale|missing|wrong|mismatch|conflict|regression|timing|cache|lock|config\w*|"
-    r"version|"
+    r"version|twice|time[sd]? ?outs?|collid\w+|collisions?|exhausted|expire[sd]?|overflow\w*|"
     r"why|explains?|from|ursache|grund|fehler|liegt an|problème|vient d|causa|errore?|problema|"
     r"oorzaak|причина|из-за)\b|原因|のせい|由于|因为|때문",
     re.IGNORECASE,
 )
+_OF = r"(?: (?:of|for|behind) [^.;:!?]{2,80}?)?"
+_BE = r"(?:is|was|turned out|lies|lay)\b(?! not\b|n['’]t\b)"
 _CAUSE = re.compile(
-    r"\b(?:(?:the )?(?:real |actual |true |underlying )?(?:root cause|cause|culprit) "
-    r"(?:is|was|turned out|lies)\b|"
-    r"the (?:real |actual |underlying )?(?:problem|issue|bug|reason) (?:is|was|turned out to be)\b|"
+    r"\b(?:(?:the )?(?:real |actual |true |underlying )?(?:root cause|cause|culprit)"
+    rf"{_OF} {_BE}|(?:root cause|culprit|^cause)\s*[:—–]|"
+    r"the (?:real |actual |underlying )?(?:problem|issue|bug|reason) "
+    r"(?:is|was|turned out to be)\b(?! not\b|n['’]t\b)|"
+    r"the (?:real |actual )?reason (?:for|behind|why|the|it|this|that) [^.;:!?]{2,80}? (?:is|was)\b"
+    r"(?! not\b)|"
     r"(?:was|is|were|are) (?:actually )?caused by|turn(?:s|ed) out (?:that|to be|the|it)|"
-    r"(?:was|is) due to|this (?:fails|failed|happens|happened|broke) because)",
+    r"(?:was|is) due to|this (?:fails|failed|happens|happened|broke) because|"
+    r"(?:die|der|das) (?:eigentliche |wahre )?(?:ursache|grund|fehler|problem) "
+    r"(?:[^.;:!?]{2,60}? )?(?:ist|war|lag a[nm]|liegt a[nm])\b(?! nicht)|"
+    r"(?:la|le|el|il|a|o) (?:vraie |verdadera |vera |verdadeira )?"
+    r"(?:cause|problème|causa|problema) (?:[^.;:!?]{2,60}? )?"
+    r"(?:était|est|venait|era|es|fue|è|é|foi)(?!\w| pas)|"
+    r"de oorzaak (?:[^.;:!?]{2,60}? )?(?:is|was)\b(?! niet)|"
+    r"причина (?:была|в том|в)\b(?! не))|原因は(?!.*ない)|原因(?:是|在于)|원인은",
     re.IGNORECASE,
 )
 _FIX = re.compile(
@@ -57,6 +76,8 @@ _DISPROOF = re.compile(
     r"to be a red herring)|(?:is|was) (?:a red herring|unrelated(?! to (?:my|our|this|the|these))|"
     r"innocent|not the cause)|"
     r"(?:ruled|rules|ruling) out\b|"
+    r"(?:root cause|cause|culprit|problem|reason|bug)(?: (?:of|for|behind) [^.;:!?]{2,80}?)? "
+    r"(?:is|was)(?: not|n['’]t)\b|"
     r"(?:my|our|the|that) (?:earlier |first |initial |previous )?(?:hypothesis|theory|guess|"
     r"assumption|"
     r"suspicion|diagnosis|explanation) (?:was|is|turned out|proved) (?:wrong|false|incorrect|"
@@ -66,7 +87,9 @@ _DISPROOF = re.compile(
     r"had nothing to do with|has nothing to do with|disproves?|disproved)|"
     r"\b(?:that|this|the|your) (?:rule|convention|memory|note|fact) (?:about .{2,60} |on .{2,60} )?"
     r"(?:is|was) (?:wrong|outdated|obsolete|not true|no longer (?:true|valid|right))|"
-    r"\b(?:das war es nicht|war nicht die ursache|lag nicht an|lag es nicht)\b|"
+    r"\b(?:das war es nicht|war nicht die ursache|lag nicht an|lag es nicht|"
+    r"(?:ursache|grund|fehler) (?:ist|war) nicht|la cause n['’](?:est|était) pas|"
+    r"(?:oorzaak|probleem) (?:is|was) niet|причина (?:была )?не в)\b|"
     r"\bce n['’]était pas\b|\bno era (?:la causa|eso)\b|\bnon era (?:la causa|quello)\b|"
     r"\bnão era (?:isso|a causa)\b|\bdat was het niet\b|\bдело было не в\b|原因ではなかった|"
     r"不是原因|원인이 아니",
@@ -101,7 +124,11 @@ _HINTS = (
     "cause", "culprit", "turn", "due to", "because", "problem", "issue", "reason", "bug", "fix",
     "solv", "not ", "n't", "n’t", "wrong", "ruled", "unrelated", "red herring", "might", "may ",
     "could", "probabl", "likely", "possib", "perhaps", "suspect", "guess", "seem", "appear",
-    "looks", "theory", "hypothesis", "now ",
+    "looks", "theory", "hypothesis", "now ", "maybe", "think", "believe", "assume", "wonder",
+    "presumabl", "apparent", "hunch", "suspicion", "causa", "ursache", "grund", "fehler", "lag ",
+    "liegt", "vermut", "wahrscheinlich", "vielleicht", "forse", "sospett", "sospech", "quiz",
+    "tal vez", "talvez", "suspeit", "provavel", "oorzaak", "waarschijnlijk", "misschien",
+    "vermoed",
 )  # fmt: skip
 
 
@@ -114,7 +141,7 @@ def may_tell(text: str) -> bool:
 def guesses(sentence: str) -> bool:
     """Whether a sentence guesses at a cause."""
     hedged = _HEDGE.search(sentence) and _OF_CAUSE.search(sentence)
-    return bool(hedged) and not _DISPROOF.search(sentence)
+    return bool(hedged or _OUTRIGHT.search(sentence)) and not _DISPROOF.search(sentence)
 
 
 def states_cause(sentence: str) -> bool:

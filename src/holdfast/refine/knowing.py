@@ -6,9 +6,10 @@ what stays the same is not written again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from holdfast.language import cut
+from holdfast.model.accounts import Used
 from holdfast.model.curation import Curated
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, FactKind, How, Review, ReviewState
@@ -57,6 +58,7 @@ def _knowledge(writer: Writer, bank: str) -> Knowledge:
     facts.grow(claims, _remembered(writer, bank))
     shown = decide(facts, decisions)
     _hold_against_deeds(writer, bank, shown)
+    _count_uses(writer.uses(bank), shown)
     _dispute(shown, claims)
     reviews = _review(bank, shown, decisions)
     course = Course(claims)
@@ -114,14 +116,33 @@ def _hold_against_deeds(writer: Writer, bank: str, shown: Iterable[Growing]) -> 
                 growing.bear(turn.time, uri("turn", turn.id), How.FOLLOWED)
 
 
-def _dispute(shown: Iterable[Growing], claims: Iterable[Claim]) -> None:
-    """A person says that a rule is wrong, without laying down another."""
-    rules = [g for g in shown if g.kind is FactKind.RULE]
+def _count_uses(uses: Iterable[Used], shown: Iterable[Growing]) -> None:
+    """What a session was told and made use of is borne out by it, once a session."""
+    stated: dict[str, dict[str, Growing]] = {}
+    for growing in shown:
+        names = [uri("fact", name) for name in growing.names] + [named(c) for c in growing.claims]
+        for name in (growing.uri, *names):
+            stated.setdefault(name, {})[growing.id] = growing
+    counted: set[tuple[str, str]] = set()
+    for use in uses:
+        found = list(stated.get(use.record, {}).values())
+        if len(found) != 1:
+            continue  # of a turn that states several, nobody can tell which was of use
+        (known,) = found
+        if (known.id, use.session) not in counted and known.holds_at(use.time):
+            counted.add((known.id, use.session))
+            known.bear(use.time, uri("turn", use.turn), How.USED)
+
+
+def _dispute(shown: Sequence[Growing], claims: Iterable[Claim]) -> None:
+    """A person says that a rule is wrong, without laying down another; or anybody that a solution
+    was none. Tests that passed cannot tell that, so it is for a person to decide."""
     for claim in claims:
-        if claim.kind is not ClaimKind.DISPROOF or not claim.by_person:
+        if claim.kind is not ClaimKind.DISPROOF:
             continue
         said = shape_of(claim.text)
-        near = [g for g in rules if g.holds_at(claim.time) and g.since < claim.time]
+        about = [g for g in shown if claim.by_person or g.kind is FactKind.SOLUTION]
+        near = [g for g in about if g.holds_at(claim.time) and g.since < claim.time]
         scored = [(len(said.topic & g.shape.topic), overlap(said.topic, g.shape.topic), g.id, g)
                   for g in near]  # fmt: skip
         shared, alike, _, best = max(scored, default=(0, 0.0, "", None), key=lambda s: s[:3])
@@ -157,7 +178,7 @@ def _item(bank: str, growing: Growing, since: str) -> Review | None:
     against = [b for b in growing.bearings if b.against and b.time > since]
     breaches = [b for b in against if b.how is How.BREACHED]
     disputes = [b for b in against if b.how is How.DISPUTED]
-    if disputes and growing.kind is FactKind.RULE:
+    if disputes:
         kind, told, opened = "correction", disputes, disputes[0].time
         reason = "somebody said that it is wrong"
     elif len(breaches) >= BREACHES:

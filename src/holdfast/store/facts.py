@@ -1,7 +1,8 @@
 """What a store keeps of claims, facts and their lives, and how a fact stood at a time.
 
-All of it is derived, except for advice, which was paid for. A life is a list of changes, so that
-what was known and held on any day can be told: a change after that day has not happened yet.
+All of it is derived, except for advice, which was paid for, and for what sessions made use of. A
+life is a list of changes, so that what was known and held on any day can be told: a change after
+that day has not happened yet.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from holdfast.model.accounts import Used
 from holdfast.model.knowledge import Bearing, Claim, Fact, How, Life, Review
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
@@ -19,6 +21,11 @@ ENDED = (Status.SUPERSEDED, Status.RETRACTED)
 _BY_TRUST = {Trust.USER: 0.9, Trust.TEAM: 0.8, Trust.ASSISTANT: 0.6, Trust.TOOL: 0.5}
 _LEAST = 0.4
 _PER_BREACH = 0.92
+# How much doubt is left after a fact was stated or followed again, and after it was made use of: an
+# agent that was told a thing and repeats it bears out little.
+_PER_WITNESS = 0.8
+_PER_USE = 0.95
+_MOST = 8
 
 
 class Known(NamedTuple):
@@ -61,6 +68,11 @@ class FactQuestions(Protocol):
         """The facts that were stated in a record."""
         ...
 
+    def uses(self, bank: str) -> list[Used]:
+        """What sessions made use of after they were told, by time, as far as the turns that show
+        it are shown."""
+        ...
+
     def reviews(self, bank: str | None) -> list[Review]:
         """What people should decide or have decided, the oldest first."""
         ...
@@ -82,6 +94,10 @@ class FactWays(Protocol):
         time."""
         ...
 
+    def put_uses(self, bank: str, uses: Iterable[Used]) -> None:
+        """Keep what sessions made use of; what is known stays."""
+        ...
+
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
         """Keep what a model says of a question that people should decide."""
         ...
@@ -92,8 +108,9 @@ def confidence(trust: Trust, bearings: Iterable[Bearing]) -> float:
     in another place, and less each time something speaks against it."""
     bearings = list(bearings)
     doubt = 1 - _BY_TRUST.get(trust, _LEAST)
-    again = sum(1 for b in bearings if not b.against) - 1
-    doubt *= 0.8 ** min(max(again, 0), 8)
+    used = sum(1 for b in bearings if b.how is How.USED)
+    again = sum(1 for b in bearings if not b.against) - used - 1
+    doubt *= _PER_WITNESS ** min(max(again, 0), _MOST) * _PER_USE ** min(used, _MOST)
     return round((1 - doubt) * _PER_BREACH ** sum(1 for b in bearings if b.against), 3)
 
 
@@ -117,7 +134,7 @@ def fact_at(fact: Fact, lives: Iterable[Life], bearings: Iterable[Bearing], as_o
         contradictions=sum(1 for b in past if b.how is How.BREACHED),
         last_validated=max((b.time for b in good), default=fact.validity.learned),
         validity=replace(fact.validity, until=fact.validity.until if ended else ""),
-        evidence=tuple(dict.fromkeys(b.uri for b in good)),
+        evidence=tuple(dict.fromkeys(b.uri for b in past if b.testifies)),
         against=tuple(dict.fromkeys(b.uri for b in past if b.against)),
         superseded_by=fact.superseded_by if status is Status.SUPERSEDED else "",
     )

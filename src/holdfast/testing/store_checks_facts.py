@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.accounts import Used
 from holdfast.model.knowledge import (
     Bearing,
     Claim,
@@ -19,7 +20,7 @@ from holdfast.model.knowledge import (
 )
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.store.curated import Erasure
+from holdfast.store.curated import Erasure, Hidden
 from holdfast.store.facts import Knowledge, Known, fact_at, status_at
 from holdfast.testing.store_samples import (
     BANK,
@@ -145,6 +146,30 @@ def check_deeds_are_found_by_their_words(make_store: MakeStore) -> None:
         expect(found, [1], "the deeds with a word")
         expect(list(store.deeds(BANK, ["npm"])), [], "the deeds with another")
         expect(list(store.deeds(BANK, [])), [], "the deeds with none")
+
+
+def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        turn, other = a_turn(1, "Moored, as fact f1 says."), a_turn(2, "And as was remembered.")
+        store.put_turns([turn, other])
+        uses = [
+            Used("holdfast://fact/f1", SESSION, turn.id, turn.time),
+            Used("holdfast://memory/m1", SESSION, other.id, other.time),
+        ]
+        store.put_uses(BANK, uses)
+        store.put_uses(BANK, uses)
+        store.put_uses(OTHER, uses)
+        expect(store.uses(BANK), uses, "what was of use")
+        expect(store.uses(OTHER), [], "what no turn of the bank shows")
+        store.put_derived(BANK, SESSION, [Hidden(turn.id)])
+        expect(store.uses(BANK), uses[1:], "what a forgotten turn shows")
+        store.put_derived(BANK, SESSION, [])
+        store.drop_derived()
+        expect(store.uses(BANK), uses, "what is kept when all is made again")
+        store.erase(Erasure(BANK, memories=("m1",)))
+        expect(store.uses(BANK), uses[:1], "the use of an erased memory")
+        store.erase(Erasure(BANK, turns=(turn.id,)))
+        expect(store.uses(BANK), [], "the use that an erased turn showed")
 
 
 def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:

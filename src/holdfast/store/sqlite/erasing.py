@@ -82,7 +82,7 @@ _LISTS = ("files",)
 # What was made by machine, and read from files that are still there.
 _DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal")
 _OF_A_SESSION = (
-    "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "turn",
+    "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "used", "turn",
 )  # fmt: skip
 # Where records lie that are made of others, and that people may have corrected.
 _MADE_OF_OTHERS = {
@@ -132,11 +132,16 @@ class ErasingWays(DerivedWays):
         self.note_change(what.bank, "")
 
     def _erase_beside(self, what: Erasure) -> None:
-        """What lies in tables of their own beside commits and memories."""
+        """What lies in tables of their own beside turns, commits and memories."""
+        for id in what.turns:
+            self._run("DELETE FROM used WHERE bank = ? AND turn = ?", what.bank, id)
         for id in what.memories:
             self._run(
                 "DELETE FROM concept_anchor WHERE bank = ? AND kind = 'memory' AND id = ?",
                 *(what.bank, id),
+            )
+            self._run(
+                "DELETE FROM used WHERE bank = ? AND record = ?", what.bank, uri("memory", id)
             )
         for id in what.commits:
             for table in ("patch", "revert", "tag", "authored"):

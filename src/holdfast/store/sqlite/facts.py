@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from holdfast.model.accounts import Used
 from holdfast.model.knowledge import (
     Bearing,
     Claim,
@@ -152,6 +153,15 @@ class FactAnswers(Asking):
         )
         return [fact_of(row) for row in found]
 
+    def uses(self, bank: str) -> list[Used]:
+        found = self._all(
+            "SELECT record, session, turn, time FROM used WHERE bank = ? AND EXISTS (SELECT 1 "
+            "FROM seen_turn WHERE seen_turn.bank = used.bank AND seen_turn.id = used.turn) "
+            "ORDER BY time, turn, record",
+            bank,
+        )
+        return [Used(*row) for row in found]
+
     def reviews(self, bank: str | None) -> list[Review]:
         where, values = in_bank(bank)
         found = self._all(
@@ -252,6 +262,11 @@ class FactWriting(FactAnswers):
                 (bank, *(word for word in words for _ in range(2))),
             ):
                 yield rows.turn_of(row)
+
+    def put_uses(self, bank: str, uses: Iterable[Used]) -> None:
+        self._run_many(
+            "INSERT OR IGNORE INTO used VALUES (?, ?, ?, ?, ?)", [(bank, *use) for use in uses]
+        )
 
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
         self._run(

@@ -26,6 +26,7 @@ _NAMES = (
     "010_mind",
     "011_rules",
     "012_git",
+    "013_used",
 )
 VERSION = len(_NAMES)
 

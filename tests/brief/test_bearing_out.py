@@ -1,0 +1,118 @@
+"""What a session was told and made use of bears out the facts that it states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.dump import dump
+from tests.refine.banks import by_words, filled, on, read_in, said
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.steps import STEPS
+from holdfast.brief.settle import settle_injections
+from holdfast.model.accounts import Injection, InjectionKind
+from holdfast.model.knowledge import Fact, How
+from holdfast.model.uris import uri
+from holdfast.testing.transcripts import Script
+
+OVER = "2026-12-20T12:00:00.000Z"
+RULE = "Always encrypt walrus archives with the harbour certificate before uploading."
+APPLIED = "I encrypt the walrus archives with the harbour certificate before uploading them."
+
+
+def later(day: str, number: int, *replies: str) -> Script:
+    """A session that asks for something else, and what the agent says in it."""
+    script = on(day, number)
+    for reply in replies:
+        script.user("Please make the nightly copy.")
+        script.assistant(reply)
+    return script
+
+
+def told(memory: Holdfast, script: Script, *records: str) -> None:
+    """A session that was told some records when it started, as the transcript shows."""
+    session = script.session
+    text = f'<holdfast-brief id="start-{session[:8]}">…</holdfast-brief>'
+    attachment = {"type": "hook_additional_context", "content": [text]}
+    script.add({"type": "attachment", "sessionId": session, "attachment": attachment})
+    read_in(memory, [script])
+    (bank,) = memory.reader.banks()
+    time = next(s.started for s in memory.reader.sessions(bank.id) if s.host == session)
+    id = f"start-{session[:8]}.{session}.1"
+    note = Injection(id, bank.id, session, time, InjectionKind.START, 700, records)
+    with memory.store.transaction():
+        memory.store.add_injection(note)
+
+
+def settled(memory: Holdfast) -> Fact:
+    """The rule, after every verdict."""
+    settle_injections(memory.store, OVER)
+    memory.know()
+    return by_words(memory, "walrus archives")
+
+
+def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
+    with filled(tmp_path, said("2026-09-01", 1, RULE)) as memory:
+        before = by_words(memory, "walrus archives")
+        told(memory, later("2026-10-05", 2, APPLIED, APPLIED), uri("fact", before.id))
+        after = settled(memory)
+        assert before.last_validated.startswith("2026-09-01")
+        assert after.last_validated.startswith("2026-10-05")
+        assert after.confidence > before.confidence
+        assert after.evidence == before.evidence and after.status is before.status
+        hows = [b.how for b in memory.reader.bearings(after.bank, after.id)]
+        assert hows == [How.STATED, How.USED], "once a session"
+        kept = dump(tmp_path / "memory.db")
+        memory.rebuild()
+        assert dump(tmp_path / "memory.db") == kept
+        memory.forget("holdfast://session/00000002-0000-4000-8000-000000000001")
+        assert by_words(memory, "walrus archives") == before
+        memory.undo()
+        assert by_words(memory, "walrus archives") == after
+
+
+def test_the_turn_that_states_it_or_its_id_will_do(tmp_path: Path) -> None:
+    with filled(tmp_path, said("2026-09-01", 1, RULE)) as memory:
+        fact = by_words(memory, "walrus archives")
+        cited = f"As fact/{fact.id[:8]} wants it, done."
+        told(memory, later("2026-10-06", 3, cited), uri("fact", fact.id))
+        assert settled(memory).last_validated.startswith("2026-10-06")
+        turn = fact.evidence[0].rpartition("/")[2]
+        told(memory, later("2026-10-07", 4, f"See turn/{turn[:8]}."), fact.evidence[0])
+        assert settled(memory).last_validated.startswith("2026-10-07")
+
+
+def test_what_was_remembered_is_borne_out_too(tmp_path: Path) -> None:
+    with filled(tmp_path, said("2026-09-01", 1, "Hello there.")) as memory:
+        made = memory.remember(RULE)
+        before = by_words(memory, "walrus archives")
+        told(memory, later("2026-12-05", 2, APPLIED), uri("memory", made.id))
+        after = settled(memory)
+        assert after.last_validated.startswith("2026-12-05")
+        assert after.confidence > before.confidence
+
+
+def test_what_was_ignored_or_gainsaid_or_never_arrived_bears_nothing_out(tmp_path: Path) -> None:
+    with filled(tmp_path, said("2026-09-01", 1, RULE)) as memory:
+        before = by_words(memory, "walrus archives")
+        name = uri("fact", before.id)
+        told(memory, later("2026-10-05", 2, "The copy is made."), name)
+        gainsaid = later("2026-10-06", 3, APPLIED)
+        gainsaid.user("No, that's outdated.")
+        told(memory, gainsaid, name)
+        lost = later("2026-10-07", 4, APPLIED)
+        read_in(memory, [lost])
+        (bank,) = memory.reader.banks()
+        note = Injection(
+            "start-lost.x.1", bank.id, lost.session, "2026-10-07T09:00:00.000Z",
+            InjectionKind.START, 700, (name,),
+        )  # fmt: skip
+        with memory.store.transaction():
+            memory.store.add_injection(note)
+        assert settled(memory).confidence == before.confidence
+        assert settled(memory).last_validated == before.last_validated
+
+
+def test_a_worker_settles_before_it_knows() -> None:
+    names = [step.name for step in STEPS]
+    assert names.index("settle") < names.index("know")
