@@ -96,3 +96,5 @@ def test_how_the_arms_did_is_told_to_whoever_asks_why(run: Run) -> None:
 def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
     (hit,) = json.loads(run("recall", "FastAPI", "--network", "opinion", "--json")[1])["hits"]
     assert hit["time"].startswith("2026-09-01")
+    told = json.loads(run("timeline", "--kind", "memory", "--json")[1])["events"]
+    assert [event["time"][:10] for event in told] == ["2026-09-01"]

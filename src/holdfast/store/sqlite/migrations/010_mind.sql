@@ -131,7 +131,8 @@ CREATE VIEW known_memory AS
     WHERE NOT EXISTS (SELECT 1 FROM hidden WHERE hidden.bank = r.bank AND kind = 'memory'
         AND hidden.id = r.id)
     UNION ALL
-    SELECT o.bank, o.id, o.updated, '', o.what, 'opinion', '', o.why, o.confidence, o.trust,
+    SELECT o.bank, o.id, coalesce(nullif(o.latest, ''), o.updated), '', o.what, 'opinion', '', o.why,
+        o.confidence, o.trust,
         o.status, o.favour, o.against, o.sessions
     FROM opinion AS o
     WHERE NOT EXISTS (SELECT 1 FROM hidden WHERE hidden.bank = o.bank AND kind = 'memory'
