@@ -44,7 +44,8 @@ EXCERPT_LIMIT = 240
 OLD_DAYS = 90
 NEAR_MISS = 0.2
 # These repeat what stands nearer to the source.
-_REPEATS = ("digest", "concept")
+# What repeats others, and how much less it is worth quoting than what stands nearer to the source.
+_REPEATS = {"digest": 0.9, "concept": 0.6}
 _NEAR = 0.8
 _LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
@@ -234,8 +235,7 @@ def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool, fates: Fa
         sentence = f"{sentence.rstrip(':')}{joint}{said[best + 1]}"
     covered = coverage(weight, sentence)
     score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
-    if hit.kind in _REPEATS:
-        score *= 0.9  # it repeats what an exchange says nearer to the source
+    score *= _REPEATS.get(hit.kind, 1.0)
     score *= fates.worth(hit, said[best])  # what holds now is said elsewhere
     return _Evidence(hit, cut(sentence, SENTENCE_LIMIT), covered, score)
 

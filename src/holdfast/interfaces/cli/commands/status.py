@@ -113,6 +113,9 @@ def _contract(
         "exchanges": counts.exchanges,
         "digests": counts.digests,
         "commits": counts.commits,
+        "facts": counts.facts,
+        "memories": counts.memories + counts.retained,
+        "opinions": counts.opinions,
         "raw_bytes": counts.raw_bytes,
         "l1_bytes": counts.l1_bytes,
         "ledger": {
@@ -144,6 +147,13 @@ def _print(
         f"{number(counts.exchanges, 'exchange')}, {number(counts.digests, 'digest')}, "
         f"{number(counts.commits, 'commit')}"
     )
+    known = (
+        (counts.facts, "fact", "facts"),
+        (counts.memories + counts.retained, "memory", "memories"),
+        (counts.opinions, "opinion", "opinions"),
+    )
+    if told := ", ".join(number(*one) for one in known if one[0]):
+        screen.line(f"  of these: {told}")
     if counts.raw_bytes:
         share = counts.l1_bytes / counts.raw_bytes
         screen.line(
