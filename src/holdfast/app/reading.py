@@ -27,6 +27,7 @@ from holdfast.recall.question import read
 from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
 from holdfast.refine.pending import find_pending
+from holdfast.regex import regex
 from holdfast.research.answer import ask
 from holdfast.settings import NO_MODEL, Settings, load_settings
 from holdfast.sources.claude_code.files import default_folder
@@ -41,7 +42,7 @@ ALL_BANKS = "all"
 _PLAN = Plan()
 _REMEMBERED = 64
 _PLAIN = 0.75
-_REASON = re.compile(
+_REASON = regex(
     r"\b(?:why|reasons?|causes?|caused|how come|le(?:a)?d to|consequences?|because of)\b",
     re.IGNORECASE,
 )
