@@ -10,18 +10,20 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
-_TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
-_QUOTE = re.compile(r"^\s*(?:>\s?)+", re.MULTILINE)
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-_LIGHT_EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
-_TAG = re.compile(r"(`[^`\n]*`)|</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
-_SPACE = re.compile(r"\s+")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
-_ABBREVIATION = re.compile(
+from holdfast.regex import regex
+
+_FENCE = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+_TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
+_QUOTE = regex(r"^\s*(?:>\s?)+", re.MULTILINE)
+_LINK = regex(r"!?\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS = regex(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_LIGHT_EMPHASIS = regex(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
+_HEADING = regex(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
+_BULLET = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
+_TAG = regex(r"(`[^`\n]*`)|</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
+_SPACE = regex(r"\s+")
+_SENTENCE_END = regex(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
+_ABBREVIATION = regex(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|dr|mr|ms|st|ca|resp|incl|[a-z])|^\d+)\.$", re.I
 )
 
@@ -110,7 +112,7 @@ def cut(text: str, limit: int) -> str:
     return head.rstrip(" ,;:-–—.(") + "…"
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_WORD = regex(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _SUFFIXES = (
     "izations", "ization", "ations", "ingly", "ation", "ments", "ement", "ings", "edly", "ions",
     "ment", "ness", "ing", "ion", "ers", "ed", "es", "er", "ly", "s", "e",
@@ -144,9 +146,9 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-_TOKEN = re.compile(r"[\w@][\w@./:-]*[\w@]")
-_NAME = re.compile(r"\w(?:::|[./:_-])\w|[a-z0-9][A-Z]")
-_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_TOKEN = regex(r"[\w@][\w@./:-]*[\w@]")
+_NAME = regex(r"\w(?:::|[./:_-])\w|[a-z0-9][A-Z]")
+_HUMPS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST_NAME = 120
 
 
@@ -197,7 +199,7 @@ def stem(word: str) -> str:
     return word[:-1] + "i" if word.endswith("y") else word
 
 
-DECISION = re.compile(
+DECISION = regex(
     r"\b(?:we(?:'ve| have)? (?:decided?|agreed|settled|chose|will go with|are going with)|"
     r"decision\s*:|decided (?:to|on|against)|let'?s (?:go with|use|keep|stick with|drop|switch)|"
     r"i(?:'d| would)? (?:prefer|choose|decided)|go with|stick (?:with|to)|from now on|"
@@ -212,7 +214,7 @@ def decides(sentence: str) -> bool:
     return DECISION.search(sentence) is not None
 
 
-_CHATTER = re.compile(
+_CHATTER = regex(
     r"^(?:let me|i'll|i will|i'm going to|now (?:let|i)|let's (?:see|check|look|start|run)|perfect|"
     r"great|good|excellent|ok|okay|sure|alright|done|now |first,? (?:let|i)|looking|i need to|"
     r"i can see|i see|got it|here(?:'s| is| are)|you'?re (?:absolutely )?right)\b",
@@ -236,7 +238,7 @@ class Relation(NamedTuple):
 
 # Each is a pattern with what comes first in the group `a` and what follows from it in `b`.
 _RELATIONS = tuple(
-    (how, re.compile(pattern, re.IGNORECASE))
+    (how, regex(pattern, re.IGNORECASE))
     for how, pattern in (
         ("causes", r"^(?P<b>.*?)\b(?:because(?: of)?|due to|owing to|as a result of|"
          r"(?:was|were|is|are|got|being)? ?caused by|(?:comes?|came|stems?|stemmed) from|"
@@ -256,14 +258,14 @@ _RELATIONS = tuple(
     )
 )  # fmt: skip
 # Most sentences have none of these, and need no closer look.
-_CUE = re.compile(
+_CUE = regex(
     r"because|due to|owing to|result|caus|from|trigger|bro(?:ke|ken)|breaks|introduced|culprit|"
     r"reason|problem|issue|leads? to|led to|is why|was why|, (?:so|hence|therefore|thus|which)|"
     r"^(?:since|as) |so that|in order|enabl|allow|lets|unblock|possible|prevent|avoid|guard|"
     r"protect|made it",
     re.IGNORECASE,
 )
-_TROUBLE = re.compile(
+_TROUBLE = regex(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|bugs?|broken?|breaks|hangs?|hung|leak\w*|"
     r"regress\w*|exceptions?|timeouts?|timed out|deadlock\w*|flaky|wrong(?:ly)?|corrupt\w*|"
     r"stale|loops?|missing|panic\w*|segfault\w*|traceback|doesn'?t work|not working|stuck)\b",
@@ -293,13 +295,13 @@ def is_trouble(sentence: str) -> bool:
     return _TROUBLE.search(sentence) is not None
 
 
-_DENIES = re.compile(
+_DENIES = regex(
     r"\b(?:not|no|never|none|nor|cannot|without|avoid|stop|forbid(?:den)?|refuse|reject|"
     r"drop(?:ped)?|\w+n['’]t|no longer|nie|niemals|nicht|kein\w*|jamais|nunca|mai|nooit|никогда)\b",
     re.IGNORECASE,
 )
 # A "no" to what was said before.
-_ANSWERS = re.compile(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORECASE)
+_ANSWERS = regex(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORECASE)
 # What tells how firmly something is said, or that it is, but not what.
 _FRAME = frozenset(
     map(

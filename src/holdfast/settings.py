@@ -10,11 +10,12 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, cast
 
 from holdfast.errors import SettingsError
+from holdfast.frozen import dataclass
 
 FILE_NAME = "config.toml"
 NO_MODEL = "none"

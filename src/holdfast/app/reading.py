@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.errors import HoldfastError, InputError, NotFoundError, StoreError
 from holdfast.model.accounts import Chore
@@ -25,12 +25,9 @@ from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
 from holdfast.recall.question import read
-from holdfast.recall.trace import Trace, trace
 from holdfast.refine.banks import Banks, pick
-from holdfast.refine.pending import find_pending
-from holdfast.research.answer import ask
+from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, Settings, load_settings
-from holdfast.sources.claude_code.files import default_folder
 from holdfast.sources.rule_places import rule_places, top_of
 from holdfast.store.calls import Accounts
 from holdfast.store.facts import ENDED
@@ -38,11 +35,14 @@ from holdfast.store.protocol import Counts, Reader, Record, Store
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.store.versions import Standing
 
+if TYPE_CHECKING:
+    from holdfast.recall.trace import Trace
+
 ALL_BANKS = "all"
 _PLAN = Plan()
 _REMEMBERED = 64
 _PLAIN = 0.75
-_REASON = re.compile(
+_REASON = regex(
     r"\b(?:why|reasons?|causes?|caused|how come|le(?:a)?d to|consequences?|because of)\b",
     re.IGNORECASE,
 )
@@ -275,7 +275,8 @@ class Reading:
         plan = Plan(layers=tuple(layers), limit=25, tokens=20_000, repeats=True, as_of=as_of)
         search = self.recall_quickly if quickly else self.recall_by
         found = search(question, bank, plan)
-        answer = ask(self._store, id, question, found, self._now, layers, as_of)
+        research: Any = import_module("holdfast.research.answer")
+        answer: Answer = research.ask(self._store, id, question, found, self._now, layers, as_of)
         problems = tuple(f"By words alone: {arm.problem}" for arm in self._failed(plan))
         answer = replace(answer, caveats=(*answer.caveats, *problems))
         return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer
@@ -317,7 +318,8 @@ class Reading:
     def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
         """A record and the way from it down to its raw line; with a moment to look back from, as
         it stood then."""
-        return trace(self._store, self.bank_id(bank), uri, as_of)
+        tracing: Any = import_module("holdfast.recall.trace")
+        return tracing.trace(self._store, self.bank_id(bank), uri, as_of)
 
     def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
         """The facts of a bank, the latest first: those in force, or all there ever were."""
@@ -340,8 +342,10 @@ class Reading:
         also those of transcripts that were never looked at."""
         id = self.bank_id(bank)
         found = self._store.balance(id)
-        folder = default_folder(self.settings.claude_dir) if id is None else None
-        pending = find_pending(self._store, id, folder)
+        files: Any = import_module("holdfast.sources.claude_code.files")
+        counting: Any = import_module("holdfast.refine.pending")
+        folder = files.default_folder(self.settings.claude_dir) if id is None else None
+        pending = counting.find_pending(self._store, id, folder)
         return replace(
             found,
             pending=pending.lines,

@@ -5,9 +5,10 @@ Rebuilding derived rows never touches this log, so a person's decision is never 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from holdfast.frozen import dataclass
 
 
 class Action(StrEnum):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from holdfast.frozen import dataclass
 from holdfast.model.trust import Trust
 
 

@@ -7,9 +7,10 @@ records are linked by the parts that one entity plays in both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import NamedTuple
+
+from holdfast.frozen import dataclass
 
 
 class EntityKind(StrEnum):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple
 
+from holdfast.frozen import dataclass
 from holdfast.model.trust import Status, Trust
 
 

@@ -6,9 +6,10 @@ what it gave. So the balance is exact at every moment, however a run ended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from holdfast.frozen import dataclass
 
 
 class Fate(StrEnum):

@@ -7,10 +7,10 @@ is how firm it was at one moment.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from holdfast.frozen import dataclass
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status, Trust
 

@@ -6,10 +6,10 @@ so that they sort as text; "" means that the source gave none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from holdfast.frozen import dataclass
 from holdfast.model.trust import Status, Trust
 
 

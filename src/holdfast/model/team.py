@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from holdfast.frozen import dataclass
 from holdfast.model.trust import Trust
 
 

@@ -13,18 +13,19 @@ from holdfast.model.query import Passage
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.graph import named_in
 from holdfast.recall.links import Edge, Links
+from holdfast.regex import regex
 from holdfast.store.graph import Place
 from holdfast.store.protocol import Reader
 
 _READ = 2000
-_FORTH = re.compile(
+_FORTH = regex(
     r"\b(?:what (?:did|does|do|has|have|will|would) .{2,80}?\b(?:lead to|led to|cause|caused|break|"
     r"broken|trigger|triggered|result(?:ed)? in|enable|enabled|prevent|prevented)\b|"
     r"what (?:happened|broke|changed|failed|came) (?:because of|due to|of|as a result of)|"
     r"(?:consequences?|effects?|results?) of)",
     re.IGNORECASE,
 )
-_BACK = re.compile(
+_BACK = regex(
     r"\b(?:why|how come|reasons?|what (?:caused|causes|led to|made|broke|triggered)|"
     r"(?:root )?causes? (?:of|for)|because of what)\b",
     re.IGNORECASE,

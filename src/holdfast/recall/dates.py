@@ -31,12 +31,13 @@ from holdfast.recall.spans import (
     season,
     turned,
 )
+from holdfast.regex import regex
 
-_PIECE = re.compile(r"mid-(?=\w)|[–—]|[^\s–—]+", re.IGNORECASE)
-_NUMERIC = re.compile(r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?))?|(\d\d?)([/.])(\d\d?)\6(\d{4})")
-_CLOCK = re.compile(r"\d\d?:\d\d")
-_ORDINAL = re.compile(r"([0-3]?\d)(st|nd|rd|th)?")
-_QUARTER = re.compile(r"q([1-4])(?:[-/]?(20\d\d))?|(20\d\d)[-/]?q([1-4])")
+_PIECE = regex(r"mid-(?=\w)|[–—]|[^\s–—]+", re.IGNORECASE)
+_NUMERIC = regex(r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?))?|(\d\d?)([/.])(\d\d?)\6(\d{4})")
+_CLOCK = regex(r"\d\d?:\d\d")
+_ORDINAL = regex(r"([0-3]?\d)(st|nd|rd|th)?")
+_QUARTER = regex(r"q([1-4])(?:[-/]?(20\d\d))?|(20\d\d)[-/]?q([1-4])")
 _WRAPPING = "\"'“”‘’()[]{}<>.,;:!?*…"
 
 _MONTHS = (

@@ -15,6 +15,7 @@ from itertools import chain, zip_longest
 
 from holdfast.language import humps, names, stem
 from holdfast.language import words as words_of
+from holdfast.regex import regex
 
 MOST_ADDED = 24
 MOST_NAMES = 8
@@ -294,18 +295,18 @@ def parts_of(token: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in parts)
 
 
-_QUOTED = re.compile(
+_QUOTED = regex(
     r"`([^`\n]{2,400})`|\"([^\"\n]{2,400})\"|“([^“”\n]{2,400})”|(?<!\w)'([^'\n]{2,400})'(?!\w)"
 )
-_THROWN = re.compile(
+_THROWN = regex(
     r"^[ \t]*(?:Uncaught |Unhandled |Caused by: |Exception in thread \"[^\"\n]{0,80}\" )?"
     r"((?:[\w.$]{0,80}(?:Error|Exception|Warning|Interrupt|Exit)(?=:|[ \t]*$)|panic:|fatal error:|"
     r"error(?:\[E\d+\]| TS\d+):)[^\n]*)",
     re.MULTILINE,
 )
-_FRAME = re.compile(r"^(?:[ \t]+\S|Traceback |goroutine ).*$\n?", re.MULTILINE)
-_SHOUTED = re.compile(r"\b[A-Z][A-Z0-9]{5,}\b")
-_FILE_LINE = re.compile(r"(\.[A-Za-z]\w*)(?::\d+)+$")
+_FRAME = regex(r"^(?:[ \t]+\S|Traceback |goroutine ).*$\n?", re.MULTILINE)
+_SHOUTED = regex(r"\b[A-Z][A-Z0-9]{5,}\b")
+_FILE_LINE = regex(r"(\.[A-Za-z]\w*)(?::\d+)+$")
 _PROSE = frozenset("and/or e.g i.e he/she yes/no a.m p.m w.r.t".split())
 
 

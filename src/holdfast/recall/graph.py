@@ -9,7 +9,6 @@ and never through.
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -20,10 +19,11 @@ from holdfast.model.query import LAYER_OF, Layer
 from holdfast.recall.candidates import Find
 from holdfast.recall.race import Arm, Found
 from holdfast.recall.terms import ASKING
+from holdfast.regex import regex
 from holdfast.store.graph import Known
 from holdfast.store.protocol import Reader
 
-_TOKEN = re.compile(r"[\w@#$/.-]*[\w#]")
+_TOKEN = regex(r"[\w@#$/.-]*[\w#]")
 _READ = 2000
 _TOKENS = 60
 _LONGEST_NAME = 4

@@ -9,8 +9,10 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-_VERSION = re.compile(r"v?(\d+(?:\.\d+)*(?:-?(?:rc|alpha|beta|a|b)\.?\d*)?)", re.IGNORECASE)
-_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}", re.IGNORECASE)
+from holdfast.regex import regex
+
+_VERSION = regex(r"v?(\d+(?:\.\d+)*(?:-?(?:rc|alpha|beta|a|b)\.?\d*)?)", re.IGNORECASE)
+_HASH = regex(r"(?=[a-f]*\d)[0-9a-f]{7,40}", re.IGNORECASE)
 _LATEST = frozenset("last latest previous newest recent most".split())
 
 

@@ -12,13 +12,14 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.when import When
+from holdfast.regex import regex
 
-_OF_ME = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
-_OF_YOU = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
+_OF_ME = regex(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
+_OF_YOU = regex(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _NOT_THE_SPEAKER = 0.7
 _NOT_THE_NAMED = 0.9
-_NAME = re.compile(r"\b[A-Z][\w'-]+")
-_SPEAKER = re.compile(r"([A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}): ")
+_NAME = regex(r"\b[A-Z][\w'-]+")
+_SPEAKER = regex(r"([A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}): ")
 _SPEAKS = 3
 # A tool call names its words without saying anything about them.
 _TOOL = 0.85

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.regex import regex
 
-_ISO = re.compile(
+_ISO = regex(
     r"(\d{4}-\d{2})(-\d{2})?(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)(Z|[+-]\d{2}:?\d{2})?)?",
     re.I,
 )

@@ -13,7 +13,6 @@ says how much of the question the evidence covers, not whether the evidence is t
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -35,6 +34,7 @@ from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
+from holdfast.regex import regex
 from holdfast.research.fates import Fates
 from holdfast.store.protocol import Reader
 
@@ -47,7 +47,7 @@ NEAR_MISS = 0.2
 # What repeats others, and how much less it is worth quoting than what stands nearer to the source.
 _REPEATS = {"digest": 0.9, "concept": 0.6}
 _NEAR = 0.8
-_LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
+_LABEL = regex(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
 
 _BY_LINKS = "No single record says all of this: they are linked by what they name."

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from holdfast.regex import regex
+
 LINE_LIMIT = 8 * 1024 * 1024
 STRING_LIMIT = 64 * 1024
 SEGMENT_BYTES = 2 * 1024 * 1024
@@ -20,9 +22,9 @@ _NEWLINE = ord("\n")
 
 CLIPPED = " …[clipped]"
 _CLIPPED_JSON = CLIPPED.encode()
-_STRING_RUN = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_CUT_ESCAPE = re.compile(rb"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
-_CUT_CHARACTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]*\Z")
+_STRING_RUN = regex(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_CUT_ESCAPE = regex(rb"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_CUT_CHARACTER = regex(rb"[\xc0-\xff][\x80-\xbf]*\Z")
 
 
 class Line(NamedTuple):

@@ -13,13 +13,15 @@ import subprocess
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
+from holdfast.regex import regex
+
 GIT_TIMEOUT_S = 10.0
-_SCP = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?P<path>(?!//).+)$")
-_URL = re.compile(
+_SCP = regex(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?P<path>(?!//).+)$")
+_URL = regex(
     r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/]*@)?(?P<host>\[[^\]]+\]|[^:/]*)(?::\d+)?/(?P<path>.*)$",
     re.IGNORECASE,
 )
-_WORKTREE = re.compile(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+.*\Z")
+_WORKTREE = regex(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+.*\Z")
 
 
 class Project(NamedTuple):

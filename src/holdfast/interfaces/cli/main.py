@@ -6,11 +6,12 @@ The start-up cost of a command is what it imports, so nothing is imported for an
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
 from collections.abc import Sequence
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import NamedTuple
 
 from holdfast.errors import HoldfastError, InputError
@@ -132,9 +133,23 @@ def _run(name: str, rest: Sequence[str]) -> int:
         close = importlib.import_module("difflib").get_close_matches(name, COMMANDS, 1)
         hint = f"Did you mean {close[0]!r}? " if close else ""
         raise InputError(f"There is no command {name!r}.", f"{hint}See `holdfast --help`.")
-    module = importlib.import_module(_PLACE + found.module)
+    module = _load(found.module)
     parser = make_parser(name)
     return int(module.run(parser.parse_args(rest)))
+
+
+def _load(name: str) -> ModuleType:
+    """The module of a command. What is loaded stays, so nobody looks through it for garbage,
+    neither now nor later."""
+    place = _PLACE + name
+    if place in sys.modules:
+        return sys.modules[place]
+    gc.disable()
+    try:
+        return importlib.import_module(place)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def make_parser(name: str) -> argparse.ArgumentParser:

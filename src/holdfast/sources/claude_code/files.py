@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
+
+from holdfast.regex import regex
 
 AGENT = "claude-code"
 
 # Journals of background workflows lie beside the subagents' transcripts and hold no talk.
 _NOT_TRANSCRIPTS = {"journal.jsonl", "history.jsonl"}
-_SUBAGENT = re.compile(r"agent-[0-9A-Za-z_-]+\Z")
+_SUBAGENT = regex(r"agent-[0-9A-Za-z_-]+\Z")
 
 
 def default_folder(config_dir: Path) -> Path:

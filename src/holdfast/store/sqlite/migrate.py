@@ -7,18 +7,18 @@ last step lies in `PRAGMA user_version`; a higher one than we know is left alone
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from holdfast.errors import NewerSchemaError, StoreError
+from holdfast.regex import regex
 from holdfast.store.sqlite.connection import corrupt, make_private
 
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
-_ADDED = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*DEFAULT (\S+);")
+_ADDED = regex(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*DEFAULT (\S+);")
 
 
 def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:

@@ -1,0 +1,80 @@
+"""Records that become dataclasses late are the same as those that are so from the start."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, is_dataclass, replace
+
+import pytest
+
+from holdfast.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Boat:
+    """Has all that a record may have."""
+
+    name: str
+    masts: int = 1
+    crew: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def tall(self) -> bool:
+        """Whether it is."""
+        return self.masts > 2
+
+
+@dataclass(frozen=True, slots=True)
+class Unmade:
+    """None of it is ever made."""
+
+    name: str
+    size: int = 3
+
+
+def test_a_record_is_made_compared_shown_and_replaced_like_any_dataclass() -> None:
+    boat = Boat("Ada", masts=3)
+    assert (boat.name, boat.masts, boat.crew, boat.tall) == ("Ada", 3, {}, True)
+    assert boat == Boat("Ada", 3, {})
+    assert boat != Boat("Ada")
+    assert boat.crew is not Boat("Ada").crew
+    assert repr(boat) == "Boat(name='Ada', masts=3, crew={})"
+    assert replace(boat, masts=2) == Boat("Ada", 2)
+    assert asdict(boat) == {"name": "Ada", "masts": 3, "crew": {}}
+    assert astuple(boat) == ("Ada", 3, {})
+    with pytest.raises(TypeError, match="name"):
+        Boat()  # pyright: ignore[reportCallIssue]
+
+
+def test_it_knows_its_fields_before_any_is_made() -> None:
+    assert is_dataclass(Unmade)
+    assert [(f.name, f.default) for f in fields(Unmade)][1] == ("size", 3)
+    assert {Unmade("a"), Unmade("a"), Unmade("b", 4)} == {Unmade("a"), Unmade("b", 4)}
+
+
+def test_nothing_of_it_changes_and_nothing_is_added() -> None:
+    boat = Boat("Ada")
+    for name in ("masts", "other"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(boat, name, 2)
+    with pytest.raises(FrozenInstanceError):
+        del boat.masts  # pyright: ignore[reportAttributeAccessIssue]
+    assert not hasattr(boat, "__dict__")
+
+
+def test_it_goes_to_another_process_and_back() -> None:
+    boat = Boat("Ada", 2, {"mate": 1})
+    assert pickle.loads(pickle.dumps(boat)) == boat
+    assert copy.deepcopy(boat) == boat
+
+
+def test_it_matches_by_position() -> None:
+    match Boat("Ada", 4):
+        case Boat(name, masts):
+            assert (name, masts) == ("Ada", 4)
+
+
+def test_what_is_not_frozen_or_has_no_slots_is_refused() -> None:
+    with pytest.raises(TypeError, match="frozen"):
+        dataclass(frozen=False, slots=True)
