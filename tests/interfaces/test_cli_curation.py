@@ -71,7 +71,7 @@ def test_a_record_is_forgotten_restored_and_undone(home: Path) -> None:
     assert [entry["action"] for entry in undone] == ["restore"]
     assert "1 decision taken back" in yes(home, "undo", "5", "--yes")
     assert exchange(home, "yawl") == id
-    assert "0 decisions" in yes(home, "undo", "--yes")
+    assert "nothing to take back" in yes(home, "undo", "--yes")
 
 
 def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:
