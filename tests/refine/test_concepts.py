@@ -137,6 +137,19 @@ def test_a_concept_that_comes_to_hold_two_things_is_split() -> None:
     assert [told.other for told in younger.told if told.what == "left"] == [elder.id]
 
 
+def test_a_part_that_was_split_off_leaves_no_lead_to_what_it_took() -> None:
+    made = [work(n, f"tide gauge {n}", ["src/gauge.py"], ["gauge"]) for n in range(3)]
+    made += [work(n, f"lamp bulb {n}", ["src/lamp.py"], ["lamp"]) for n in range(3, 6)]
+    grouping = tell(made).grouping
+    first = next(iter(grouping.groups.values()))
+    lamps = [n for n, item in enumerate(grouping.items) if "lamp" in item.title]
+    for number in lamps:
+        grouping._join(first, number)  # pyright: ignore[reportPrivateUsage]
+    grouping.part(first, lamps, "another")
+    posted = grouping._posted  # pyright: ignore[reportPrivateUsage]
+    assert {f for f, ids in posted.items() if first.id in ids} <= {*first.files, *first.words}
+
+
 def interleaved(one: list[Exchange], other: list[Exchange]) -> list[Exchange]:
     return [x for pair in zip(one, other, strict=True) for x in pair]
 

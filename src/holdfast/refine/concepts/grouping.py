@@ -222,6 +222,8 @@ class Grouping:
     def part(self, group: Group, numbers: Sequence[int], id: str) -> Group:
         """Take some members out of a concept, as one of their own."""
         away = set(numbers)
+        for feature in (*group.files, *group.words):  # what is left of it is posted again
+            self._posted.get(feature, {}).pop(group.id, None)
         group.members = [n for n in group.members if n not in away]
         split = self.groups[id] = Group(id)
         for owner, members in ((group, group.members), (split, sorted(away))):
