@@ -220,7 +220,7 @@ class FactWriting(FactAnswers):
         )
         self._run_many(
             "INSERT INTO dropped VALUES (?, ?, ?)",
-            [(bank, reason, number) for reason, number in knowledge.dropped],
+            [(bank, reason, number) for reason, number in knowledge.dropped if number],
         )
 
     def _put_facts(self, bank: str, knowledge: Knowledge) -> None:
