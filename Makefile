@@ -21,7 +21,7 @@ try: setup       ## ingest the sample sessions and this repository's history, as
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/tour.py
 
 test: setup      ## run all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: setup     ## format, lint, types, import contracts, docs
 	@$(BIN)/ruff format --check .
