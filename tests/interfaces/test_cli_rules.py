@@ -79,6 +79,14 @@ def test_a_candidate_is_listed_shown_and_approved(root: Path) -> None:
     assert told(root, "recall", "tables for parsers", "--layer", "rules")["hits"]
 
 
+def test_an_agent_may_ask_but_not_decide(root: Path) -> None:
+    assert told(root, "auto-learn") == told(root, "promote", "status")
+    (found,) = told(root, "auto-learn", "promote")["candidates"]
+    asked = holdfast(root.parent, "auto-learn", "promote", found["id"], cwd=root)
+    assert asked.returncode == 0 and "A person decides" in asked.stdout
+    assert not (root / RULES).exists()
+
+
 def test_a_rejected_candidate_stays_away(root: Path) -> None:
     (found,) = told(root, "promote", "run")["candidates"]
     gone = told(root, "promote", "reject", found["id"][:8], "--why", "no")
@@ -101,6 +109,9 @@ def test_a_rule_is_learned_once(root: Path) -> None:
         f"+---\n+\n+# Testing\n+\n+- {rule}",
         "documented": None,
         "opposes": None,
+        "waits": None,
+        "refused": None,
+        "remedy": None,
     }
     before = (root / RULES).read_text()
     again = told(root, "learn", "testing", "Fixtures are named after animals.", "--yes")

@@ -3,6 +3,7 @@ make of it."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -295,3 +296,67 @@ def _bank(memory: Holdfast, root: Path) -> str:
     bank = memory.banks.find(memory.reader, str(root))
     assert bank
     return bank
+
+
+def test_what_an_agent_teaches_waits_for_a_person(root: Path) -> None:
+    put(root, RULES, "- Be quick.\n")
+    with open_at(root.parent) as memory:
+        taught = memory.learn("testing", "Run the tests with\nmake check.", by="agent")
+        assert taught.waits and (root / RULES).read_text() == "- Be quick.\n"
+        assert memory.learn("testing", "Run the tests with make check.", by="agent") == taught
+        memory.rebuild()
+        memory.follow()
+        (found,) = memory.candidates()
+        assert found.proposal.id == taught.waits and "make check" in found.diff
+        assert found.proposal.trust is Trust.ASSISTANT and not found.changed
+        memory.approve(taught.waits)
+        assert (root / RULES).read_text() == "- Be quick.\n- Run the tests with make check.\n"
+        assert memory.candidates() == []
+        again = memory.learn("testing", "Run the tests with make check.", by="agent")
+        assert again.documented == f"{RULES}:1" and not again.waits
+
+
+def test_what_an_agent_teaches_is_taken_back_or_turned_down_for_good(root: Path) -> None:
+    text = "Name branches after their ticket."
+    with open_at(root.parent) as memory:
+        memory.learn("git", text, paths=["src/**"], by="agent")
+        memory.undo()
+        assert memory.candidates() == []
+        taught = memory.learn("git", text, paths=["src/**"], by="agent")
+        memory.reject(taught.waits, "we have no tickets")
+        again = memory.learn("git", text, by="agent")
+        assert "we have no tickets" in again.refused and not again.waits
+        assert memory.candidates() == [] and not (root / ".claude").exists()
+
+
+def test_what_an_agent_teaches_of_the_user_goes_into_the_users_file(root: Path) -> None:
+    with open_at(root.parent) as memory:
+        taught = memory.learn("style", "Answer in plain English.", "user", by="agent")
+        (found,) = memory.candidates()
+        assert found.proposal.path == "~/rules/style.md" and not found.changed
+        memory.approve(taught.waits)
+        written = root.parent / "claude" / "rules" / "style.md"
+        assert "plain English" in written.read_text() and not (root / ".claude").exists()
+
+
+def test_an_agent_promotes_only_where_the_settings_stand_in_for_a_person(root: Path) -> None:
+    with open_at(root.parent) as memory:
+        found = told_thrice(memory, root)
+        told = memory.auto_learn("promote", found.proposal.id)
+        assert told["written"] == [] and found.proposal.id in told["remedy"]
+        assert json.loads(json.dumps(told))["candidates"][0]["diff"] == found.diff
+        assert not (root / RULES).exists()
+        assert memory.auto_learn("status")["promotions"] == 1
+        assert len(memory.auto_learn("candidates")["candidates"]) == 1
+        with pytest.raises(InputError):
+            memory.auto_learn("approve", found.proposal.id)
+    automatic = Settings(
+        home=root.parent, claude_dir=root.parent / "claude", promote=Promote(automatic=True)
+    )
+    with Holdfast(automatic) as memory:
+        told = memory.auto_learn("promote")
+        assert told["written"] == [RULES] and (root / RULES).exists()
+        memory.learn("git", "Name branches after their ticket.", by="agent")
+        (left,) = memory.auto_learn("promote")["candidates"]
+        assert left["trust"] == "assistant", "an agent's words wait even so"
+        assert memory.auto_learn("promote", left["id"])["written"] == []

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 from holdfast.app.curating import Curating, this_user
 from holdfast.app.knowing import know
+from holdfast.app.reading import here
 from holdfast.app.rule_reading import follow_rules
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.learn.documented import Likeness, find_documented
+from holdfast.learn.lessons import OF_USER
 from holdfast.learn.promotion import (
     CONFIDENCE,
     OCCURRENCES,
@@ -42,6 +44,11 @@ BY_ITSELF = "holdfast"
 PROPOSALS, VERSION = "proposals", 1
 
 
+def user_path(domain: str) -> str:
+    """The file of a domain's rules among the user's own."""
+    return OF_USER + rules_path(domain).removeprefix(".claude/")
+
+
 class ChangedError(InputError):
     """A file is not what it was when its change was shown."""
 
@@ -58,11 +65,14 @@ class Candidate(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What teaching a rule comes to: the change to a file, or where it stands already."""
+    """What teaching a rule comes to: the change to a file, or where it stands already. What an
+    agent taught `waits` for a person, by the id of a candidate, unless it was `refused` before."""
 
     change: Change | None
     documented: str = ""
     opposes: str = ""
+    waits: str = ""
+    refused: str = ""
 
 
 class LearningState(NamedTuple):
@@ -89,8 +99,12 @@ class Learning(Curating):
         paths: Sequence[str] = (),
         bank: str | None = None,
     ) -> Learned:
-        """What adding a rule would do. The same is not written twice, in whatever words."""
-        clean = Redactor(self.settings.redact_patterns).redact(text).text
+        """What adding a rule would do. The same is not written twice, in whatever words. A folder
+        that has no bank is given one."""
+        if not bank and not self.bank_id(bank):
+            with self._store.transaction():
+                self._banks.ensure(self._store, here())
+        clean = self._clean(text)
         id, root = self._project(bank)
         self._follow(id, root)
         rules = [r for r in self._store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"]
@@ -100,25 +114,10 @@ class Learning(Curating):
         name = domain or domain_of(clean)
         added = Addition(clean, (), name.lower(), tuple(paths))
         if scope == USER_SCOPE:
-            path = rules_path(name).removeprefix(".claude/")
-            change = plan(self.settings.claude_dir, path, added)
+            change = self._plan(user_path(name), root, added)
         else:
-            change = plan(Path(root), rules_path(name), added)
+            change = self._plan(rules_path(name), root, added)
         return Learned(change, "", found.where if found is not None else "")
-
-    def learn(
-        self,
-        domain: str,
-        text: str,
-        scope: str = "project",
-        paths: Sequence[str] = (),
-        bank: str | None = None,
-    ) -> Learned:
-        """Add a rule to a project's files, or to the user's own, if none says so yet."""
-        learned = self.plan_learn(domain, text, scope, paths, bank)
-        if learned.change is not None:
-            self.write_rule(learned.change, bank)
-        return learned
 
     def write_rule(self, change: Change, bank: str | None = None) -> None:
         """Write a change that was shown."""
@@ -160,10 +159,10 @@ class Learning(Curating):
     def _candidate(self, proposal: Proposal, pattern: Pattern | None, root: str) -> Candidate:
         if proposal.kind is ProposalKind.DEMOTE:
             return Candidate(proposal, pattern)
-        if not root:
+        if not root and not proposal.path.startswith(OF_USER):
             return Candidate(proposal, pattern, problem="the project is not on this machine")
         try:
-            change = plan(Path(root), proposal.path, addition(proposal))
+            change = self._plan(proposal.path, root, addition(proposal))
         except HoldfastError as error:
             return Candidate(proposal, pattern, problem=error.message)
         return Candidate(proposal, pattern, change.diff, "", change.base != proposal.base)
@@ -194,12 +193,13 @@ class Learning(Curating):
     def _propose(self, bank: str, root: str) -> int:
         """Bring up to date what waits for a person; returns how much of it is new."""
         root = root or root_of(self._store, bank)
-        ripe = any(is_ripe(pattern) for pattern in self._store.patterns(bank))
-        likeness = self._likeness() if ripe else None
+        likeness = self._likeness() if self._any_to_propose(bank) else None
         place = Path(root) if root else None
         with self._store.transaction():
             before = {p.id for p in self._store.proposals(bank)}
-            made = propose(self._store, bank, place, self._now(), likeness)
+            made = propose(
+                self._store, bank, place, self._now(), likeness, self.settings.claude_dir
+            )
             for gone in before - {p.id for p in made}:
                 self._store.drop_proposal(bank, gone)
             for proposal in made:
@@ -211,6 +211,16 @@ class Learning(Curating):
             if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
                 self._write_by_itself(proposal, root)
         return len({p.id for p in made} - before)
+
+    def _any_to_propose(self, bank: str) -> bool:
+        taught = any(e.action is Action.TEACH for e in self._store.curations(bank))
+        return taught or any(map(is_ripe, self._store.patterns(bank)))
+
+    def _plan(self, path: str, root: str, added: Addition) -> Change:
+        """What adding a rule to a file would do: of the project, or of the user."""
+        if path.startswith(OF_USER):
+            return plan(self.settings.claude_dir, path.removeprefix(OF_USER), added)
+        return plan(Path(root), path, added)
 
     def _write_by_itself(self, proposal: Proposal, root: str) -> None:
         """A file that cannot be written now is left for a person to look at."""
@@ -230,7 +240,7 @@ class Learning(Curating):
         if proposal.kind is ProposalKind.DEMOTE:
             return candidate
         return candidate._replace(
-            diff=plan(Path(root), proposal.path, addition(proposal, text)).diff
+            diff=self._plan(proposal.path, root, addition(proposal, text)).diff
         )
 
     def approve(
@@ -243,7 +253,7 @@ class Learning(Curating):
         if proposal.kind is ProposalKind.DEMOTE:
             self._decided(Action.APPROVE, proposal, who, proposal.path)
             return None
-        clean = Redactor(self.settings.redact_patterns).redact(text).text
+        clean = self._clean(text)
         self._follow(proposal.bank, root)
         said = clean or proposal.text
         found = find_documented(said, self._store.rules(proposal.bank), self._likeness())
@@ -251,7 +261,7 @@ class Learning(Curating):
             with self._store.transaction():
                 self._store.drop_proposal(proposal.bank, proposal.id)
             raise InputError(f"{found.where} says so already.", "Nothing was changed.")
-        change = plan(Path(root), proposal.path, addition(proposal, clean))
+        change = self._plan(proposal.path, root, addition(proposal, clean))
         if change.base != proposal.base and change.diff != seen:
             self._propose_anew(proposal, change)
         write(change)
@@ -273,7 +283,7 @@ class Learning(Curating):
     def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:
         """Turn a candidate down; the same is not proposed again, in whatever words."""
         proposal, _ = self._proposal(id, bank, must_exist=False)
-        clean = Redactor(self.settings.redact_patterns).redact(why).text.strip()
+        clean = self._clean(why).strip()
         self._decided(Action.REJECT, proposal, who, clean)
         return proposal
 
@@ -336,6 +346,9 @@ class Learning(Curating):
 
     def _follow(self, bank: str, root: str) -> None:
         follow_rules(self._store, self.settings, self._banks, bank, root)
+
+    def _clean(self, text: str) -> str:
+        return Redactor(self.settings.redact_patterns).redact(text).text
 
     def _likeness(self) -> Likeness | None:
         """What tells whether two texts mean about the same, if anything was embedded."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from holdfast.app.learning import Learning
 from holdfast.app.reading import here
+from holdfast.app.teaching import Teaching
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.learn.banks import Wish, change_bank, keep_retention
@@ -25,7 +25,7 @@ from holdfast.settings import NO_MODEL
 _PLAN = Plan(limit=25, tokens=20_000, repeats=True)
 
 
-class Minding(Learning):
+class Minding(Teaching):
     """What goes beyond finding."""
 
     def retain(

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from holdfast.language import cut
 from holdfast.learn.decisions import standing
 from holdfast.learn.documented import Likeness, find_documented, says_the_same
+from holdfast.learn.lessons import LESSON, lessons
 from holdfast.learn.rule_text import Addition
 from holdfast.learn.rule_writing import fingerprint, read, rules_path
 from holdfast.model.curation import Action
@@ -50,19 +51,31 @@ def refused(reader: Reader, bank: str) -> list[Refusal]:
 
 
 def propose(
-    reader: Reader, bank: str, root: Path | None, now: str, likeness: Likeness | None = None
+    reader: Reader,
+    bank: str,
+    root: Path | None,
+    now: str,
+    likeness: Likeness | None = None,
+    of_user: Path | None = None,
 ) -> list[Proposal]:
-    """Everything that should wait for a person now."""
+    """Everything that should wait for a person now, of a project at `root` and a user whose own
+    rules lie in `of_user`."""
     rules = reader.rules(bank)
     turned_down = refused(reader, bank)
     known = {proposal.id: proposal for proposal in reader.proposals(bank)}
     made: list[Proposal] = []
-    decided = {e.target for e in standing(reader.curations(bank)) if e.action in _DECIDED}
+    log = standing(reader.curations(bank))
+    decided = {e.target for e in log if e.action in _DECIDED}
     for pattern in reader.patterns(bank):
         if uri("pattern", pattern.id) in decided:
             continue
-        if is_ripe(pattern) and not _is_settled(pattern, rules, turned_down, made, likeness):
+        if is_ripe(pattern) and not _is_settled(
+            pattern.content, rules, turned_down, made, likeness
+        ):
             made.append(_promotion(pattern, root, now))
+    for lesson in lessons(log, decided, root, of_user):
+        if not _is_known(lesson.text, rules, turned_down, made, likeness):
+            made.append(lesson)
     made += _demotions(reader, bank, rules, root, now, decided, likeness)
     # What waits already waits since then, and was shown against the file of then.
     return [
@@ -74,17 +87,36 @@ def propose(
 
 
 def _is_settled(
-    pattern: Pattern,
+    text: str,
     rules: Sequence[Rule],
     turned_down: Sequence[Refusal],
     made: Sequence[Proposal],
     likeness: Likeness | None,
 ) -> bool:
     """Whether it is documented, the opposite of what is, turned down, or proposed already."""
-    others = [r.text for r in turned_down if r.target.startswith("holdfast://pattern/")]
-    if says_the_same(pattern.content, [*others, *(p.text for p in made)], likeness):
+    if says_the_same(text, [*turned_away(turned_down), *(p.text for p in made)], likeness):
         return True
-    return find_documented(pattern.content, rules, likeness) is not None
+    return find_documented(text, rules, likeness) is not None
+
+
+def _is_known(
+    text: str,
+    rules: Sequence[Rule],
+    turned_down: Sequence[Refusal],
+    made: Sequence[Proposal],
+    likeness: Likeness | None,
+) -> bool:
+    """The same of what somebody asks for: that a rule says the opposite is for a person to see."""
+    if says_the_same(text, [*turned_away(turned_down), *(p.text for p in made)], likeness):
+        return True
+    found = find_documented(text, rules, likeness)
+    return found is not None and not found.opposes
+
+
+def turned_away(refusals: Sequence[Refusal]) -> list[str]:
+    """The rules that were turned down, in their words."""
+    named = tuple(uri(kind, "") for kind in ("pattern", LESSON))
+    return [refusal.text for refusal in refusals if refusal.target.startswith(named)]
 
 
 def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:

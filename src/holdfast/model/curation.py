@@ -18,6 +18,7 @@ class Action(StrEnum):
     CORRECT = "correct"
     FORGET = "forget"
     RESTORE = "restore"
+    TEACH = "teach"
     APPROVE = "approve"
     REJECT = "reject"
     MERGE = "merge"
@@ -30,8 +31,8 @@ class Action(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Curation:
     """One decision about one record; `seq` orders them. `target` is the record's URI, of an undo
-    the number of what it undoes; `text` the words of a correction, of a merge the URI that the
-    record went into."""
+    the number of what it undoes; `text` the words of a correction or a lesson, of a merge the URI
+    that the record went into."""
 
     seq: int
     bank: str

@@ -65,6 +65,7 @@ GROUPS = {
     "Make rules of it": {
         "learn": Command("learn", "add a rule to the files that people review"),
         "promote": Command("promote", "review what has earned the rank of a rule"),
+        "auto-learn": Command("auto_learn", "what an agent may ask of the learning"),
     },
     "Look after it": {
         "status": Command("status", "what is remembered, and whether every line is accounted for"),

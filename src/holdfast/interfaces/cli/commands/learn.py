@@ -6,6 +6,7 @@ import argparse
 
 from holdfast.app.learning import SCOPES, Learned
 from holdfast.app.memory import open_memory
+from holdfast.app.teaching import learned_told
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.screen import Screen
 
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             if written:
                 memory.write_rule(change, a.bank)
     if a.json:
-        screen.json(_told(learned, written))
+        screen.json(learned_told(learned, written))
     elif change is None:
         screen.line(f"{learned.documented} says so already. Nothing was changed.")
     else:
@@ -69,14 +70,3 @@ def run(arguments: argparse.Namespace) -> int:
 def _warn(screen: Screen, learned: Learned) -> None:
     if learned.opposes:
         screen.line(f"Note: {learned.opposes} says the opposite.")
-
-
-def _told(learned: Learned, written: bool) -> dict[str, object]:
-    change = learned.change
-    return {
-        "written": written,
-        "path": change.path if change else None,
-        "diff": change.diff if change else "",
-        "documented": learned.documented or None,
-        "opposes": learned.opposes or None,
-    }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.learning import CRITERIA, Candidate
+from holdfast.app.learning import Candidate
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import asking, options
-from holdfast.interfaces.cli.screen import Screen, number, plain
+from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.knowledge import ProposalKind
 
 HELP = """\
@@ -64,20 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        screen.json(memory.auto_learn("status", bank=arguments.bank))
+        return 0
     state = memory.learning(arguments.bank)
     wanted = memory.settings.promote
     name = memory.bank_name(memory.bank_id(arguments.bank))
-    if arguments.json:
-        screen.json(
-            {
-                "bank": name,
-                **plain(state),
-                "automatic": wanted.automatic,
-                "automatic_memory": wanted.memory,
-                "criteria": CRITERIA,
-            }
-        )
-        return 0
     screen.line(f"{name}: {number(state.rules, 'section')} in {number(len(state.files), 'file')}")
     screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} of them ripe")
     screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
@@ -89,11 +81,10 @@ def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> 
 def _list(
     screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: argparse.Namespace
 ) -> int:
-    questions = len(memory.reviews(arguments.bank))
     if arguments.json:
-        told = [_told(candidate) for candidate in candidates]
-        screen.json({"candidates": told, "reviews": questions})
+        screen.json(memory.candidates_told(candidates, arguments.bank))
         return 0
+    questions = len(memory.reviews(arguments.bank))
     if not candidates:
         screen.line("Nothing waits for you.")
     for candidate in candidates:
@@ -103,36 +94,14 @@ def _list(
     return 0
 
 
-def _told(candidate: Candidate) -> dict[str, object]:
-    p, pattern = candidate.proposal, candidate.pattern
-    return {
-        "id": p.id,
-        "kind": p.kind.value,
-        "target": p.target,
-        "text": p.text,
-        "domain": p.domain,
-        "path": p.path,
-        "paths": p.paths,
-        "reason": p.reason,
-        "made": p.made,
-        "trust": p.trust.value,
-        "confidence": pattern.confidence if pattern else None,
-        "occurrences": pattern.occurrences if pattern else None,
-        "authors": pattern.authors if pattern else (),
-        "evidence": p.evidence,
-        "diff": candidate.diff,
-        "problem": candidate.problem or None,
-        "changed": candidate.changed,
-    }
-
-
 def _print(screen: Screen, candidate: Candidate) -> None:
     p = candidate.proposal
     verb = "add to" if p.kind is ProposalKind.PROMOTE else "look at"
     screen.line(f"{screen.paint(p.id, 'bold', 'cyan')}  {verb} {p.path}  ({p.trust.value})")
     screen.wrap(p.text, "  ")
     screen.wrap(p.reason, "  ")
-    screen.line(f"  {' '.join(p.evidence[-3:])}")
+    if p.evidence:
+        screen.line(f"  {' '.join(p.evidence[-3:])}")
     if candidate.problem:
         screen.wrap(f"cannot be written: {candidate.problem}", "  ")
     if candidate.changed:
