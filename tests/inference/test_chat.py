@@ -6,19 +6,17 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from tests.claude_code.api import Api, Refuse, Say, Step, Use
 from tests.claude_code.lab import find_claude
+from tests.inference.services import Answered, Json, Service
 
 from holdfast.errors import (
     ModelBusyError,
@@ -33,7 +31,6 @@ from holdfast.inference.choose_chat import choose_chat, detect
 from holdfast.inference.http_chat import CompletionsChat, MessagesChat
 from holdfast.settings import Models
 
-Json = dict[str, Any]
 FORM = {
     "type": "object",
     "properties": {"title": {"type": "string"}},
@@ -42,53 +39,6 @@ FORM = {
 }
 QUESTION = Question("Sum it up.", "The pump was fixed. PLAY:answer", FORM, 300)
 ANSWER = {"title": "The pump was fixed"}
-Answered = tuple[int, Mapping[str, str], Any]
-
-
-class Service:
-    """Answers by a function, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, Mapping[str, str], Json]] = []
-        self.answer: Callable[[Json], Answered] = lambda body: (500, {}, {})
-        service = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                service.asked.append((self.path, headers, body))
-                status, more, answer = service.answer(body)
-                content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-                with suppress(OSError):  # whoever asked has given up
-                    self.send_response(status)
-                    for name, value in {**more, "Content-Length": str(len(content))}.items():
-                        self.send_header(name, value)
-                    self.end_headers()
-                    self.wfile.write(content)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def completions(self) -> CompletionsChat:
-        return CompletionsChat("small", "k-1", f"{self.url}/v1", timeout_s=5)
-
-    def messages(self) -> MessagesChat:
-        return MessagesChat("claude-haiku-5-5", "k-2", self.url, timeout_s=5)
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    made = Service()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
 
 
 def completion(text: str) -> Json:

@@ -1,8 +1,9 @@
 """The user's Claude subscription as a model service, through the Claude Agent SDK (extra `claude`).
 
-It runs Claude Code with nothing of the user's: no settings, so no hooks, plugins or rules; no
-tools, no servers, no session left on disk, an empty folder to stand in. A variable in its
-environment tells hooks, should any run after all, that this is us.
+It runs Claude Code with nothing of the user's: no settings, so no hooks, plugins or rules; none
+of its tools, no servers, no session left on disk, an empty folder to stand in. What a question
+brings along as tools runs in this process. A variable in its environment tells hooks, should any
+run after all, that this is us.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import importlib
 import json
 import tempfile
+from collections.abc import Mapping
 from time import time
 from typing import Any
 
@@ -20,7 +22,7 @@ from holdfast.errors import (
     ModelRefusedError,
     ModelTooLongError,
 )
-from holdfast.inference.chat import MOST_BYTES, Question, Reply, Usage
+from holdfast.inference.chat import MOST_BYTES, Question, Reply, Tool, Toolbox, Usage
 from holdfast.inference.http_chat import TOO_LONG, too_long
 
 # Hooks that see this do nothing.
@@ -28,6 +30,7 @@ GUARD = "HOLDFAST_OFF"
 _SDK = "claude_agent_sdk"
 # The answer is given by calling a tool; a call of another form may be mended once.
 _TURNS = 3
+_SERVER = "memory"
 _BUSY = frozenset({429, 503, 529})
 _SAID = 300
 
@@ -59,16 +62,17 @@ class AgentChat:
                 raise ModelError(f"Claude Code failed: {said}.", may_cost=True) from error
 
     async def _ask(self, question: Question, folder: str) -> Reply:
-        heard = _Heard(self.model)
+        heard, box = _Heard(self.model), question.toolbox
         options = self._sdk.ClaudeAgentOptions(
             model=self.model or None,
             system_prompt=question.system,
             tools=[],
-            mcp_servers={},
+            allowed_tools=[f"mcp__{_SERVER}__{tool.name}" for tool in box.tools] if box else [],
+            mcp_servers={_SERVER: self._server(box)} if box else {},
             strict_mcp_config=True,
             setting_sources=[],
             permission_mode="dontAsk",
-            max_turns=_TURNS,
+            max_turns=box.turns if box else _TURNS,
             cwd=folder,
             max_buffer_size=MOST_BYTES,
             output_format={"type": "json_schema", "schema": dict(question.schema)},
@@ -84,11 +88,31 @@ class AgentChat:
             async with asyncio.timeout(self._timeout_s):
                 async for message in self._sdk.query(prompt=question.text, options=options):
                     heard.take(message)
+                    if box is not None and box.stopped():
+                        raise ModelError("Stopped.", may_cost=True)
         except self._sdk.ClaudeSDKError:
             # A run that failed says why before it breaks off.
             if heard.result is None:
                 raise
         return heard.reply()
+
+    def _server(self, box: Toolbox) -> Any:
+        """The tools of a question, served in this process."""
+        offered = [
+            self._sdk.SdkMcpTool(
+                tool.name, tool.description, dict(tool.schema), _handler(box, tool)
+            )
+            for tool in box.tools
+        ]
+        return self._sdk.create_sdk_mcp_server(_SERVER, tools=offered)
+
+
+def _handler(box: Toolbox, tool: Tool) -> Any:
+    async def handle(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        told = await asyncio.to_thread(box.call, tool.name, arguments)
+        return {"content": [{"type": "text", "text": told}]}
+
+    return handle
 
 
 class _Heard:

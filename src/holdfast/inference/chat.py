@@ -5,7 +5,7 @@ asking again may help, as plain `ModelError`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 # An answer longer than this is none: nobody asked for so much.
@@ -14,14 +14,35 @@ MOST_BYTES = 1_000_000
 Schema = Mapping[str, Any]
 
 
+class Tool(NamedTuple):
+    """Something that a model may call: what for, and with which arguments."""
+
+    name: str
+    description: str
+    schema: Schema
+
+
+class Toolbox(NamedTuple):
+    """What a model may use before it answers, and nothing else. `call` gives what it is shown,
+    never more than `characters` in all its calls together; it may speak `turns` times, and when
+    `stopped` says so it is not heard out."""
+
+    tools: tuple[Tool, ...]
+    call: Callable[[str, Mapping[str, Any]], str]
+    turns: int
+    characters: int
+    stopped: Callable[[], bool] = lambda: False
+
+
 class Question(NamedTuple):
-    """What a model is asked: what it is to do, on what, in which form it must answer, and in how
-    many tokens at most."""
+    """What a model is asked: what it is to do, on what, in which form it must answer, in how many
+    tokens at most each time it speaks, and with which tools at hand."""
 
     system: str
     text: str
     schema: Schema
     tokens: int
+    toolbox: Toolbox | None = None
 
 
 class Usage(NamedTuple):

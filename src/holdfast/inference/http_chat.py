@@ -22,6 +22,7 @@ from holdfast.errors import (
     ModelTooLongError,
 )
 from holdfast.inference.chat import MOST_BYTES, Question, Reply, Usage
+from holdfast.inference.tool_talk import CompletionsDialect, MessagesDialect, talk
 
 Json = dict[str, Any]
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -185,6 +186,9 @@ class MessagesChat:
         self._formal = _Formal(_Line(address, headers, timeout_s), "output_config")
 
     def ask(self, question: Question) -> Reply:
+        if question.toolbox is not None:
+            line, dialect = self._formal.line, MessagesDialect(self.model, _messages_usage)
+            return talk(dialect, line.post, question, line.strange)
         body = {
             "model": self.model,
             "max_tokens": question.tokens,
@@ -225,6 +229,10 @@ class CompletionsChat:
         self._limit = "max_completion_tokens" if own else "max_tokens"
 
     def ask(self, question: Question) -> Reply:
+        if question.toolbox is not None:
+            line = self._formal.line
+            dialect = CompletionsDialect(self.model, self._limit, _completions_usage)
+            return talk(dialect, line.post, question, line.strange)
         body: Json = {
             "model": self.model,
             self._limit: question.tokens,

@@ -57,9 +57,16 @@ def estimate(text: str) -> int:
 
 
 def most_of(question: Question) -> Usage:
-    """The most that a call may take."""
-    asked = estimate(question.system + question.text + str(question.schema))
-    return Usage(asked + _FRAME_TOKENS, question.tokens)
+    """The most that a call may take. One with tools is sent all that was said before each time it
+    speaks, and what the tools gave."""
+    asked = estimate(question.system + question.text + str(question.schema)) + _FRAME_TOKENS
+    box = question.toolbox
+    if box is None:
+        return Usage(asked, question.tokens)
+    offered = estimate(str([tool[:3] for tool in box.tools]))
+    given = box.characters // _BYTES_PER_TOKEN + 1
+    said = question.tokens * (box.turns - 1) // 2
+    return Usage(box.turns * (asked + offered + given + said), box.turns * question.tokens)
 
 
 class Governor:

@@ -1,0 +1,220 @@
+"""A talk with a model that may use tools, over HTTP: it asks for tools, is shown what they give,
+and ends by calling `answer`, whose arguments are the answer.
+
+Two dialects are spoken: that of Anthropic's Messages API, and OpenAI's. The last time it may
+speak, a model can do nothing but answer. What it calls wrongly it is told, and may mend.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, cast
+
+from holdfast.errors import ModelError
+from holdfast.inference.chat import Question, Reply, Tool, Toolbox, Usage
+
+Json = dict[str, Any]
+ANSWER = "answer"
+_ENOUGH = "No more can be looked up. Answer now, from what you have."
+_AGAIN = "Give your answer by calling the tool `answer`."
+# How much a model may ask for in one breath.
+_MOST_CALLS = 8
+
+
+class Called(NamedTuple):
+    """A tool that a model calls; `arguments` are None where they could not be read."""
+
+    id: str
+    name: str
+    arguments: Json | None
+
+
+class Spoken(NamedTuple):
+    """What a model said in one breath, read, and as it must be given back to it."""
+
+    text: str
+    calls: tuple[Called, ...]
+    usage: Usage
+    model: str
+    cut: bool
+    message: Json
+
+
+class Dialect(Protocol):
+    """How a service wants to be spoken to."""
+
+    def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
+        """A request without its messages."""
+        ...
+
+    def spoken(self, told: Json) -> Spoken:
+        """What it said; raises KeyError, TypeError or ValueError if it is of another form."""
+        ...
+
+    def results(self, given: Sequence[tuple[Called, str]]) -> list[Json]:
+        """The messages that tell what its calls gave."""
+        ...
+
+
+def talk(
+    dialect: Dialect,
+    post: Callable[[Json], Json],
+    question: Question,
+    strange: Callable[[str], ModelError],
+) -> Reply:
+    """Let a model use its tools until it answers."""
+    box = cast(Toolbox, question.toolbox)
+    tools = (*box.tools, Tool(ANSWER, "Give the answer; this ends the talk.", question.schema))
+    messages: list[Json] = [{"role": "user", "content": question.text}]
+    used = Usage()
+    for turn in range(box.turns):
+        last = turn == box.turns - 1
+        body = dialect.body(question, tools, last)
+        told = post({**body, "messages": [*body.get("messages", []), *messages]})
+        try:
+            spoken = dialect.spoken(told)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise strange("an answer of another form") from error
+        used = _sum(used, spoken.usage)
+        answer = next((c for c in spoken.calls if c.name == ANSWER and c.arguments), None)
+        if answer is not None:
+            text = json.dumps(answer.arguments, ensure_ascii=False)
+            return Reply(text, used, spoken.model, spoken.cut)
+        if last or box.stopped() or (not spoken.calls and _is_object(spoken.text)):
+            return Reply(spoken.text, used, spoken.model, spoken.cut)
+        messages.append(spoken.message)
+        messages += _after(dialect, box, spoken, turn)
+    raise AssertionError("the last turn returns")
+
+
+def _after(dialect: Dialect, box: Toolbox, spoken: Spoken, turn: int) -> list[Json]:
+    """What is said to a model that has not answered yet."""
+    if not spoken.calls:
+        return [{"role": "user", "content": _AGAIN}]
+    given = [(call, _given(box, call, n)) for n, call in enumerate(spoken.calls)]
+    more = [{"role": "user", "content": _ENOUGH}] if turn == box.turns - 2 else []
+    return [*dialect.results(given), *more]
+
+
+def _given(box: Toolbox, call: Called, place: int) -> str:
+    if place >= _MOST_CALLS:
+        return f"Only {_MOST_CALLS} calls at a time are answered."
+    if call.arguments is None or call.name == ANSWER:
+        return "The arguments were not one object of JSON in the given form."
+    return box.call(call.name, call.arguments)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.tokens_in + other.tokens_in,
+        one.tokens_out + other.tokens_out,
+        one.tokens_cached + other.tokens_cached,
+    )
+
+
+class MessagesDialect:
+    """As Anthropic's Messages API has it."""
+
+    def __init__(self, model: str, usage: Callable[[Json], Usage]) -> None:
+        self._model = model
+        self._usage = usage
+
+    def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
+        choice: Json = {"type": "tool", "name": ANSWER} if only_answer else {"type": "auto"}
+        return {
+            "model": self._model,
+            "max_tokens": question.tokens,
+            "system": question.system,
+            "tools": [
+                {"name": t.name, "description": t.description, "input_schema": dict(t.schema)}
+                for t in tools
+            ],
+            "tool_choice": choice,
+        }
+
+    def spoken(self, told: Json) -> Spoken:
+        content = cast(list[Json], told["content"])
+        calls = tuple(
+            Called(str(block["id"]), str(block["name"]), _object(block.get("input")))
+            for block in content
+            if block["type"] == "tool_use"
+        )
+        text = "".join(str(block["text"]) for block in content if block["type"] == "text")
+        cut = told.get("stop_reason") == "max_tokens"
+        model = str(told.get("model") or self._model)
+        message = {"role": "assistant", "content": content}
+        return Spoken(text, calls, self._usage(told["usage"]), model, cut, message)
+
+    def results(self, given: Sequence[tuple[Called, str]]) -> list[Json]:
+        blocks = [{"type": "tool_result", "tool_use_id": c.id, "content": t} for c, t in given]
+        return [{"role": "user", "content": blocks}]
+
+
+class CompletionsDialect:
+    """As OpenAI has it, and Ollama, llama.cpp and vLLM after it."""
+
+    def __init__(self, model: str, limit: str, usage: Callable[[Json], Usage]) -> None:
+        self._model = model
+        self._limit = limit
+        self._usage = usage
+
+    def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
+        only: Json = {"type": "function", "function": {"name": ANSWER}}
+        return {
+            "model": self._model,
+            self._limit: question.tokens,
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": dict(tool.schema),
+                    },
+                }
+                for tool in tools
+            ],
+            "tool_choice": only if only_answer else "auto",
+            "messages": [{"role": "system", "content": question.system}],
+        }
+
+    def spoken(self, told: Json) -> Spoken:
+        choice = told["choices"][0]
+        message = cast(Json, choice["message"])
+        asked = cast(list[Json], message.get("tool_calls") or [])
+        calls = tuple(
+            Called(
+                str(call.get("id") or n),
+                str(call["function"]["name"]),
+                _object(call["function"].get("arguments")),
+            )
+            for n, call in enumerate(asked)
+        )
+        text = str(message.get("content") or "")
+        kept: Json = {"role": "assistant", "content": text}
+        if asked:
+            kept["tool_calls"] = asked
+        usage = self._usage(told.get("usage") or {})
+        cut = choice.get("finish_reason") == "length"
+        return Spoken(text, calls, usage, str(told.get("model") or self._model), cut, kept)
+
+    def results(self, given: Sequence[tuple[Called, str]]) -> list[Json]:
+        return [{"role": "tool", "tool_call_id": c.id, "content": t} for c, t in given]
+
+
+def _object(value: object) -> Json | None:
+    """Arguments as an object, whether they came as one or spelled out."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value or "{}")
+        except (ValueError, RecursionError):
+            return None
+    return cast(Json, value) if isinstance(value, dict) else None
