@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.knowing import know
-from holdfast.app.minding import Minding
 from holdfast.app.reading import utc_now
+from holdfast.app.sharing import Sharing
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.derive import derive_stale
@@ -28,7 +28,7 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
-class Holdfast(Minding):
+class Holdfast(Sharing):
     """One memory, open for questions and for reading in."""
 
     def __init__(

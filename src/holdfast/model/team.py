@@ -1,4 +1,4 @@
-"""What the team left behind in its repository: commit."""
+"""What the team left behind in its repository: commit, and what its people share."""
 
 from __future__ import annotations
 
@@ -34,3 +34,26 @@ class Commit:
     files: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
     trust: Trust = Trust.TEAM
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A memory that somebody shares. `id` stands for what was shared by whom, in whatever words;
+    `version` is the hash of these. `kind` and `origin` are its kind and name in the memory it comes
+    from, `lineage` whose words they are there. One that is `gone` was taken back."""
+
+    bank: str
+    id: str
+    version: str
+    kind: str
+    text: str
+    author: str
+    email: str
+    shared: str
+    origin: str
+    time: str = ""
+    trust: Trust = Trust.EXTERNAL
+    lineage: Trust = Trust.EXTERNAL
+    files: tuple[str, ...] = ()
+    note: str = ""
+    gone: bool = False

@@ -67,6 +67,10 @@ GROUPS = {
         "promote": Command("promote", "review what has earned the rank of a rule"),
         "auto-learn": Command("auto_learn", "what an agent may ask of the learning"),
     },
+    "Work with others": {
+        "share": Command("share", "offer chosen memories to others, on a branch beside the code"),
+        "unshare": Command("unshare", "take back what you shared"),
+    },
     "Look after it": {
         "status": Command("status", "what is remembered, and whether every line is accounted for"),
         "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from holdfast.sources.git.running import Git
 from holdfast.sources.shapes import normal_time
 
+# Where shared memories lie (`sources.git.shelf`): they are no history of the code.
+SHARED = "holdfast-shared"
 _TAG = "%(refname:strip=2)%00%(objectname)%00%(*objectname)%00%(creatordate:iso-strict)"
 
 
@@ -35,7 +37,9 @@ class Tips(NamedTuple):
 def read_tips(git: Git) -> Tips:
     """Where HEAD and the branches are now; a detached HEAD is one too."""
     head = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
-    found = git.ask("for-each-ref", "--format=%(objectname)", "refs/heads").split()
+    listed = git.ask("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
+    pairs = (line.split(" ", 1) for line in listed.splitlines())
+    found = [commit for commit, name in pairs if name != f"refs/heads/{SHARED}"]
     main = git.ask("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
     return Tips(head, tuple(dict.fromkeys([*found, *main.split()])))
 

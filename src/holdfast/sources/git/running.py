@@ -26,10 +26,8 @@ _SETTINGS = (
     "diff.renameLimit=400",
     "i18n.logOutputEncoding=UTF-8",
     "log.showSignature=false",
-    "protocol.allow=never",
 )
 _ENVIRONMENT = {
-    "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -40,12 +38,18 @@ _ENVIRONMENT = {
 class Git:
     """Git in one folder."""
 
+    _timeout_s = TIMEOUT_S
+    _settings = (*_SETTINGS, "protocol.allow=never")
+    _protocols: str | None = ""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        settings = [part for setting in self._settings for part in ("-c", setting)]
         self._command = ["git", "-C", str(folder), *settings]
         self._environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         self._environment |= _ENVIRONMENT
+        if self._protocols is not None:
+            self._environment["GIT_ALLOW_PROTOCOL"] = self._protocols
 
     def ask(self, *arguments: str, given: str = "") -> str:
         """What a short command prints, or "" where it fails."""
@@ -61,6 +65,37 @@ class Git:
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return "" if done.returncode else done.stdout.decode("utf-8", "replace")
+
+    def do(self, *arguments: str, given: bytes = b"", known: dict[str, str] | None = None) -> bytes:
+        """What a command prints that must not fail; `known` are variables it is told."""
+        done = self.attempt(*arguments, given=given, known=known)
+        if done.returncode:
+            raise InputError(
+                f"git {arguments[0]} failed in {self.folder}: {complaint_of(done.stderr)}.",
+                "Nothing was changed there; see what `git status` and `git fsck` say.",
+            )
+        return done.stdout
+
+    def attempt(
+        self, *arguments: str, given: bytes = b"", known: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """A command with all that came of it."""
+        try:
+            return subprocess.run(
+                [*self._command, *arguments],
+                capture_output=True,
+                timeout=self._timeout_s,
+                env={**self._environment, **(known or {})},
+                check=False,
+                input=given,
+            )
+        except OSError as error:
+            raise InputError(f"git cannot be run: {error.strerror}.", "Install git.") from error
+        except subprocess.TimeoutExpired as error:
+            raise InputError(
+                f"git {arguments[0]} took longer than {self._timeout_s:.0f} seconds.",
+                "Try again; nothing was changed.",
+            ) from error
 
     @contextmanager
     def stream(self, *arguments: str, given: Iterable[str] = ()) -> Generator[IO[bytes]]:
@@ -104,3 +139,18 @@ class Git:
             remedy = f"It belongs to another user. If you trust it: {known}"
         why = told.partition(": ")[2] or "git failed"
         raise InputError(f"The history of {self.folder} cannot be read: {why}.", remedy)
+
+
+class ConnectedGit(Git):
+    """Git that may reach a remote, because a person said so; it never asks for a password."""
+
+    _timeout_s = 120.0
+    _settings = (*_SETTINGS, "protocol.ext.allow=never")
+    _protocols = None
+
+
+def complaint_of(said: bytes) -> str:
+    """The line in which git says why it failed."""
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+    return told.partition(": ")[2] or (lines[-1] if lines else "it did not say why")

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.interfaces.cli.main import main
+from holdfast.testing.transcripts import Script
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "proj"
+    folder.mkdir()
+    for command in (
+        ["init", "-q", "-b", "main"],
+        ["config", "user.name", "Ann Ex"],
+        ["config", "user.email", "ann@x.org"],
+        ["commit", "-q", "--allow-empty", "-m", "First"],
+    ):
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
+    return folder
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.chdir(project)
+    script = Script(cwd=str(project))
+    script.user("Why does the xebec loader fail? The log is in /home/ann/logs/xebec.log.")
+    script.assistant("The root cause was the lock on the tide table; the xebec loader now waits.")
+    script.user("We decided to always paint the yawl blue, because the harbour office wants it.")
+    script.assistant("Understood: the yawl is painted blue from now on.")
+    script.write(tmp_path / "claude" / "projects")
+    assert main(["ingest", "--embed", "none", "--json"]) == 0
+    capsys.readouterr()
+
+    def call(*arguments: str) -> tuple[int, str]:
+        status = main(list(arguments))
+        return status, "".join(capsys.readouterr())
+
+    return call
+
+
+def read(run: Run, *arguments: str) -> Any:
+    status, text = run(*arguments, "--json")
+    assert status == 0, text
+    return json.loads(text)
+
+
+def branch(project: Path, revision: str = "holdfast-shared") -> str:
+    told = subprocess.run(
+        ["git", "-C", str(project), "grep", "-h", "", revision, "--", "people"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return told.stdout
+
+
+def test_a_memory_is_shown_shared_listed_said_anew_and_taken_back(run: Run, project: Path) -> None:
+    kept = read(run, "remember", f"Run the crane tests in {project}/tests before a release.")
+    name = kept["uri"]
+    status, text = run("share", name, "--dry-run")
+    assert status == 0 and "+ memory" in text and "Ann Ex <ann@x.org>" in text
+    assert branch(project) == ""
+    status, text = run("share", name)
+    assert status == 2 and "--yes" in text and branch(project) == ""
+    status, text = run("share", name, "--yes", "--note", "mind this")
+    assert status == 0 and "Nothing has left this machine" in text
+    (line,) = branch(project).splitlines()
+    told = json.loads(line)
+    assert told["text"] == "Run the crane tests in tests before a release."
+    assert (told["by"], told["email"], told["trust"]) == ("Ann Ex", "ann@x.org", "user")
+    (shared,) = read(run, "share", "--list")["shared"]
+    assert shared["origin"] == name and shared["note"] == "mind this"
+    assert read(run, "share", name, "--note", "mind this", "--yes")["same"] == [shared["uri"]]
+
+    assert run("correct", name, "Run the crane tests twice.", "--yes")[0] == 0
+    assert read(run, "share", name, "--yes")["changed"][0]["was"].startswith("Run the crane tests")
+    (line,) = branch(project).splitlines()
+    assert json.loads(line)["text"] == "Run the crane tests twice."
+
+    status, text = run("unshare", name, "--yes")
+    assert status == 0 and "twice" not in branch(project)
+    assert read(run, "share", "--list")["shared"] == []
+    assert read(run, "share", name, "--yes")["added"][0]["text"] == "Run the crane tests twice."
+
+
+def test_a_session_is_shared_whole_and_without_what_nobody_should_see(
+    run: Run, project: Path
+) -> None:
+    key = "ghp_" + "a1B2c3D4" * 5
+    kept = read(run, "remember", "The yawl is blue.")
+    planned = read(run, "share", "11111111", "--note", f"token {key}", "--dry-run")
+    kinds = [one["kind"] for one in planned["added"]]
+    assert kinds.count("digest") == 1 and kinds.count("exchange") == 2
+    texts = "\n".join(one["text"] for one in planned["added"])
+    assert "~/logs/xebec.log" in texts and "/home/ann" not in texts
+    assert key not in json.dumps(planned) and planned["added"][0]["redacted"] == 1
+    assert kept["uri"] not in json.dumps(planned)
+
+
+def test_what_cannot_be_shared_is_told(run: Run) -> None:
+    hits = read(run, "recall", "xebec loader", "--layer", "transcripts")["hits"]
+    status, text = run("share", hits[0]["uri"], "--yes")
+    assert status == 2 and "raw" in text and "exchange" in text
+    kept = read(run, "remember", "Forget this.")["uri"]
+    assert run("forget", kept, "--yes")[0] == 0
+    status, text = run("share", kept, "--yes")
+    assert status == 2 and "forgotten" in text
+    status, text = run("share", "--yes")
+    assert status == 2 and "Nothing is named" in text
+    status, text = run("share", hits[0]["uri"], "--to", "origin")
+    assert status == 2 and "--push" in text
+    status, text = run("share", "--push")
+    assert status == 2 and "remote" in text
+    assert run("unshare", "abcdef", "--yes")[0] == 2
+
+
+def test_another_repository_can_hold_what_is_shared(
+    run: Run, project: Path, tmp_path: Path
+) -> None:
+    team = tmp_path / "team.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(team)], check=True)
+    kept = read(run, "remember", "The yawl is blue.")["uri"]
+    assert run("share", kept, "--yes", "--to", str(team))[0] == 0
+    assert branch(project) == "" and "blue" in branch(team)

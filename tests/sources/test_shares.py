@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.model.team import Shared
+from holdfast.model.trust import Trust
+from holdfast.sources.shares import decode, encode, hash_of, key_of, merge, path_of, read
+
+ANN = "ann@x.org"
+PATH = path_of(ANN)
+T = "2026-11-0{}T00:00:00.000Z"
+
+
+def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = False) -> Shared:
+    origin = f"holdfast://fact/{number:016x}"
+    return Shared(
+        "", key_of(ANN, origin), "", "fact", text, "Ann", ANN, T.format(day), origin,
+        T.format(1), Trust.TEAM, Trust.USER, ("src/a.py",), "mind this", gone,
+    )  # fmt: skip
+
+
+def line(**changes: Any) -> bytes:
+    told = {**json.loads(encode(shared())), **changes}
+    told = {name: value for name, value in told.items() if value is not None}
+    return json.dumps({**told, "id": hash_of(told)}).encode()
+
+
+def store(*records: Shared) -> dict[str, bytes]:
+    return {PATH: b"".join(encode(record) + b"\n" for record in records)}
+
+
+def test_a_record_comes_back_as_it_was() -> None:
+    back = decode(encode(shared()), PATH)
+    assert isinstance(back, Shared) and len(back.version) == 32
+    assert replace(back, version="") == shared()
+    gone = decode(encode(shared(gone=True)), PATH)
+    assert isinstance(gone, Shared) and gone.gone and not gone.text and gone.id == shared().id
+    assert encode(shared()).count(b"\n") == 0
+
+
+def test_words_from_outside_stay_so_and_unknown_origins_count_as_outside() -> None:
+    for said, trust in (("external", Trust.EXTERNAL), ("king", Trust.EXTERNAL), ("tool", "team")):
+        back = decode(line(trust=said), PATH)
+        assert isinstance(back, Shared) and back.trust == trust
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (b"{", "not JSON"),
+        (b"[" * 50_000, "not JSON"),
+        (b'{"v": NaN}', "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"9" * 5000, "not JSON"),
+        (b"[1]", "not a record"),
+        (line(text="x" * 70_000), "the line is too long"),
+        (line(v=2), "of another version of the format"),
+        (line(v=True), "of another version of the format"),
+        (line(v="1"), "of another version of the format"),
+        (encode(shared()).replace(b"tabs", b"nots"), "its id is not the hash of what it says"),
+        (line(email="bob@x.org"), "in the file of somebody else"),
+        (line(origin="../../etc/passwd"), "not a record"),
+        (line(origin="holdfast://fact/a\nb"), "not a record"),
+        (line(shared="2026-99-99T00:00:00Z"), "not a record"),
+        (line(time="yesterday"), "not a record"),
+        (line(kind="turn"), "not a record"),
+        (line(text="  "), "not a record"),
+        (line(text=None), "not a record"),
+        (line(text=["a"]), "not a record"),
+        (line(files="a.py"), "not a record"),
+        (line(gone=1), "not a record"),
+    ],
+)
+def test_what_is_no_record_is_refused_with_a_word(bad: bytes, why: str) -> None:
+    assert decode(bad, PATH) == why
+    good = encode(shared())
+    held, refused = read({PATH: bad + b"\n" + good + b"\n"})
+    assert list(held) == [shared().id], "one bad line takes no other with it"
+    assert [(r.line, r.why) for r in refused] == [(1, why)]
+    assert bad in merge([{PATH: bad + b"\n"}, store(shared(2))])[PATH], "a merge loses nothing"
+
+
+def test_a_text_cannot_move_a_terminal_or_hide() -> None:
+    back = decode(line(text="a\x1b[2Jb\u202ec\n\td", by="A\x07nn"), PATH)
+    assert isinstance(back, Shared)
+    assert (back.text, back.author) == ("a[2Jbc\n\td", "Ann")
+
+
+def test_the_file_of_a_person_is_one_name_whatever_the_address() -> None:
+    paths = {path_of(x) for x in ("../../x@y", "A B@c", "ann@x.org", "ann@y.org", "@", "ä@ö")}
+    assert len(paths) == 6
+    assert all(path.count("/") == 1 and ".." not in path for path in paths)
+
+
+RECORDS = st.builds(
+    shared, st.integers(1, 3), st.sampled_from("abc"), st.integers(1, 4), st.booleans()
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(RECORDS, max_size=5), min_size=1, max_size=3))
+def test_stores_merge_in_any_order_to_the_same(parts: list[list[Shared]]) -> None:
+    stores = [store(*records) for records in parts]
+    ways = {merge(order)[PATH] for order in permutations(stores)}
+    assert len(ways) == 1
+    (way,) = ways
+    assert merge([{PATH: way}, {PATH: way}])[PATH] == way
+    left: dict[str, bytes] = {}
+    for one in stores:  # pairwise, as pushes do
+        left = merge([left, one])
+    assert left[PATH] == way
+    lines = way.splitlines()
+    held, refused = read({PATH: way})
+    assert len(lines) == len(held) and not refused, "one line for each matter"
+
+
+def test_the_latest_holds_and_gone_wins_a_tie() -> None:
+    old, new = shared(text="old"), shared(text="new", day=2)
+    held, _ = read(merge([store(new), store(old)]))
+    assert held[old.id].text == "new"
+    assert b'"old"' not in merge([store(new), store(old)])[PATH]
+    held, _ = read(merge([store(shared(day=2, gone=True)), store(new)]))
+    assert held[old.id].gone
+    held, _ = read(merge([store(shared(day=2, gone=True)), store(shared(day=3, text="again"))]))
+    assert held[old.id].text == "again"
