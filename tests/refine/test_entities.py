@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.refine.test_rules import git, project
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
@@ -243,3 +244,70 @@ def test_a_renamed_file_keeps_its_history(tmp_path: Path) -> None:
         one = memory.entity("b/mizzen.py", "proj")
         assert one.name == "b/mizzen.py" and "a/ketch.py" in one.aliases
         assert one == memory.entity("a/ketch.py", "proj") and one.mentions >= 2
+
+
+def renamed(folder: Path, at: pytest.MonkeyPatch, again: bool = False) -> Path:
+    """A repository in which a file was moved twice, and maybe another took its first name."""
+    root = project(folder)
+    hours = iter(range(10, 20))
+
+    def commit(message: str) -> None:
+        when = f"2026-10-01T{next(hours)}:00:00Z"
+        at.setenv("GIT_AUTHOR_DATE", when)
+        at.setenv("GIT_COMMITTER_DATE", when)
+        git(root, "add", ".")
+        git(root, "commit", "-qm", message)
+
+    (root / "a").mkdir()
+    (root / "a" / "ketch_loader.py").write_text("one = 1\ntwo = 2\nthree = 3\n")
+    commit("Write the first loader of all")
+    for old, new in (
+        ("a/ketch_loader.py", "b/yawl_loader.py"),
+        ("b/yawl_loader.py", "b/mizzen.py"),
+    ):
+        (root / new).parent.mkdir(exist_ok=True)
+        git(root, "mv", old, new)
+        commit(f"Give it the place {new.partition('/')[0]}")
+    if again:
+        (root / "a").mkdir(exist_ok=True)
+        (root / "a" / "ketch_loader.py").write_text("def other():\n    return 5\n")
+        commit("Write another one")
+    return root
+
+
+def test_a_file_is_followed_through_the_history_of_its_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = renamed(tmp_path / "work", monkeypatch)
+    with open_at(tmp_path) as memory:
+        read(memory, script(1, "Why does ketch_loader.py swallow the tide table?"))
+        memory.ingest_git(root, "proj")
+        one = memory.entity("ketch_loader.py", "proj")
+        assert {"ketch_loader.py", "a/ketch_loader.py", "b/yawl_loader.py"} <= set(one.aliases)
+        assert (
+            one == memory.entity("b/mizzen.py", "proj") == memory.entity("yawl_loader.py", "proj")
+        )
+        found = memory.recall("mizzen.py", "proj")
+        by_graph = {hit.kind for hit in found.hits if "graph" in hit.why}
+        assert "exchange" in by_graph and "commit" in by_graph
+        before = graph(memory)
+        memory.rebuild()
+        assert graph(memory) == before
+        memory.split_entity("b/mizzen.py", "a/ketch_loader.py", "proj")
+        parted = memory.entity("b/mizzen.py", "proj")
+        assert parted.aliases == ("b/yawl_loader.py",)
+        memory.ingest_git(root, "proj")
+        memory.rebuild()
+        assert memory.entity("b/mizzen.py", "proj") == parted, "what was parted stays so"
+        memory.undo()
+        assert graph(memory) == before
+
+
+def test_a_name_that_another_file_has_now_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = renamed(tmp_path / "work", monkeypatch, again=True)
+    with open_at(tmp_path) as memory:
+        memory.ingest_git(root, "proj")
+        assert memory.entity("a/ketch_loader.py", "proj") != memory.entity("b/mizzen.py", "proj")
+        assert memory.entity("b/mizzen.py", "proj") == memory.entity("b/yawl_loader.py", "proj")

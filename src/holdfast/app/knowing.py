@@ -29,7 +29,7 @@ STAGES = (
     Stage("retain", 1, "holdfast.refine.retain", "know_retained"),
     Stage("reflect", 1, "holdfast.learn.mind", "know_mind", timed=True),
     Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),
-    Stage("entities", 2, "holdfast.refine.entities", "know_entities"),
+    Stage("entities", 3, "holdfast.refine.entities", "know_entities"),
     Stage("authorship", 1, "holdfast.refine.authorship", "know_authors"),
 )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from holdfast.model.curation import Action, Curated
-from holdfast.model.graph import Node
+from holdfast.model.graph import Node, Same, Sort
 from holdfast.model.knowledge import Memory
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
@@ -24,10 +24,11 @@ from holdfast.refine.mentions import (
     of_memory,
 )
 from holdfast.refine.resolve import resolve
+from holdfast.store.graph import Sameness
 from holdfast.store.protocol import Writer
 
 NAME = "entities"
-VERSION = 2
+VERSION = 3
 _AT_ONCE = 40
 
 
@@ -60,7 +61,9 @@ def settle(writer: Writer, bank: str) -> None:
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     standing = [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
     curated = list(_about_entities(writer, bank, {e.target for e in standing}))
-    spellings, same = writer.spellings(bank), writer.samenesses(bank)
+    moves = [Sameness(time, Same(Sort.FILE, was, now)) for time, was, now in writer.renames(bank)]
+    same = sorted([*writer.samenesses(bank), *moves], key=lambda one: one.time)
+    spellings = writer.spellings(bank)
     writer.put_entities(bank, resolve(bank, spellings, same, standing, curated))
 
 

@@ -63,7 +63,7 @@ def resolve(
     apart, joined = _decided(log, by_id)
     free = [s for s in spellings if s.number not in apart]
     groups = _Groups(by_number)
-    latest = _join_files(groups, free, same)
+    latest = _join_files(groups, free, same, {by_number[number].text for number in apart})
     _join_people(groups, free, same)
     _join_names(groups, free)
     for one, other in joined:
@@ -109,14 +109,24 @@ def _spelling(uri: str, by_id: Mapping[str, Spelling]) -> int | None:
 
 
 def _join_files(
-    groups: _Groups, free: Sequence[Spelling], same: Sequence[Sameness]
+    groups: _Groups, free: Sequence[Spelling], same: Sequence[Sameness], parted: set[str]
 ) -> dict[str, str]:
-    """Join old paths with new ones, and paths that texts name with the one file that is meant;
-    returns when each path was last the new one."""
+    """Join old paths with new ones, unless a person has parted them, and paths that texts name
+    with the one file that is meant; returns when each path was last the new one."""
     files = {s.text: s.number for s in free if s.sort is Sort.FILE}
     latest: dict[str, str] = {}
-    for time, (sort, one, other) in same:
-        if sort is Sort.FILE and one in files and other in files:
+    moves = [
+        pair
+        for pair in same
+        if pair.same.sort is Sort.FILE and not parted & {pair.same.one, pair.same.other}
+    ]
+    # An old name that no record has as a file's may still be what a text means. The latest
+    # renaming comes first, so that the names of a file that was renamed twice lead to the last.
+    for _, (_, one, other) in reversed(moves):
+        if one not in files and other in files:
+            files[one] = files[other]
+    for time, (_, one, other) in moves:
+        if one in files and other in files:
             groups.join(files[one], files[other])
             latest[other] = f"{time} {len(latest):08}"
             latest.pop(one, None)

@@ -80,7 +80,9 @@ class HistoryQuestions(Protocol):
         ...
 
     def renames(self, bank: str) -> list[tuple[str, str, str]]:
-        """Every renaming of a file: when, from which name, to which; the earliest first."""
+        """Every renaming of a file that is not put away: when, from which name, to which; the
+        earliest first. Where another file was added under the old name later, the names mean two
+        files, and it is left out."""
         ...
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from holdfast.model.team import FileChange
 from holdfast.store.curated import Erasure
 from holdfast.store.history import Patch, Repository, Tagged
@@ -20,6 +22,11 @@ def check_a_patch_comes_back_as_it_was(make_store: MakeStore) -> None:
         expect(store.patch(BANK, _SHA), _PATCH, "the patch")
         expect(store.patch(OTHER, _SHA), None, "that of another bank")
         expect(store.renames(BANK), [(NOON, "old.py", "new.py")], "the renamings")
+        commit, passage = a_commit("f" * 40, "Another")
+        with store.transaction():
+            store.put_commits([(replace(commit, time="2031-01-01T00:00:00.000Z"), passage)])
+            store.put_patches([Patch(BANK, commit.id, (FileChange("old.py", "A"),))])
+        expect(store.renames(BANK), [], "the renamings, with another file of the old name")
         expect(store.known_commits(BANK, [_SHA, "other"]), {_SHA}, "the commits known")
         with store.transaction():
             store.erase(Erasure(BANK, commits=(_SHA,)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.model.records import Turn
 from holdfast.model.team import FileChange
@@ -82,14 +82,29 @@ class HistoryQuestions(Asking):
         return [rows.turn_of(row) for row in found]
 
     def renames(self, bank: str) -> list[tuple[str, str, str]]:
+        found = self._changes(bank, "R")
+        moved = [
+            (time, was, path) for time, path, fate, was in found if fate == "R" and was != path
+        ]
+        if not moved:
+            return []
+        added: dict[str, str] = {}
+        for time, path, fate, _ in self._changes(bank, "A"):
+            if fate == "A":
+                added[path] = max(time, added.get(path, ""))
+        return sorted(move for move in moved if added.get(move[1], "") <= move[0])
+
+    def _changes(self, bank: str, fate: str) -> Iterator[tuple[str, str, str, str]]:
+        """What became of files in the commits in which this became of one: when, of which, what,
+        and its name before."""
         found = self._all(
-            "SELECT c.time, json_extract(f.value, '$[2]'), json_extract(f.value, '$[0]') "
-            'FROM patch AS p JOIN "commit" AS c ON c.bank = p.bank AND c.id = p.id, '
-            "json_each(p.changes) AS f WHERE p.bank = ? "
-            "AND json_extract(f.value, '$[1]') = 'R' ORDER BY 1, 2, 3",
-            bank,
+            "SELECT c.time, p.changes FROM patch AS p JOIN seen_commit AS c "
+            "ON c.bank = p.bank AND c.id = p.id WHERE p.bank = ? AND p.changes LIKE ?",
+            *(bank, f'%"{fate}"%'),
         )
-        return [(time, was, now) for time, was, now in found]
+        for time, changes in found:
+            for path, what, was, *_ in json.loads(changes):
+                yield time, path, what, was
 
 
 class HistoryWays(HistoryQuestions):
