@@ -20,7 +20,9 @@ from holdfast.frozen import dataclass
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
-    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models", "promote"),
+    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models", "promote",
+         "git"),
+    "git": ("read",),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
@@ -116,6 +118,8 @@ class Settings:
     brief: Brief = field(default_factory=Brief)
     models: Models = field(default_factory=Models)
     promote: Promote = field(default_factory=Promote)
+    # Whether the histories of repositories that were read once are followed from then on.
+    git_read: bool = True
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
 
@@ -155,6 +159,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         brief=_brief(file.table("brief")),
         models=_models(file.table("models"), env),
         promote=_promote(file.table("promote")),
+        git_read=file.table("git").flag("read", True),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
     )
 

@@ -111,6 +111,15 @@ def ingest(work: Work) -> str:
     return "; ".join(filter(None, (told, gone)))
 
 
+def history(work: Work) -> str:
+    """Read on in the histories of repositories that the user had read, where they moved."""
+    known = work.memory.reader.repositories() if work.settings.git_read else []
+    if not known:
+        return ""
+    following: Any = import_module("holdfast.app.rereading")
+    return following.follow_histories(work, known)
+
+
 def derive(work: Work) -> str:
     """Bring sessions up to date that someone left half-way."""
     done = derive_stale(work.memory.store, lambda: work.tick("deriving", 0, 0))
@@ -257,6 +266,7 @@ def _remove_old(folder: Path, pattern: str, kept_s: float) -> int:
 STEPS = (
     Step("drain", drain, stands_alone=True),
     Step("ingest", ingest),
+    Step("history", history),
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),

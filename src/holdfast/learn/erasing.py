@@ -317,9 +317,10 @@ class Eraser:
             self._store.seal(t.bank, [mark(kind, name) for kind, name in names], raw)
 
     def _seal_tags(self, pattern: Scrubbing) -> None:
-        """The tags of a repository are read again with it."""
+        """The tags and branches of a repository are read again with it."""
         for bank in self._store.banks():
-            held = [t.name for t in self._store.tags(bank.id) if pattern(t.name) != t.name]
+            names = [*(t.name for t in self._store.tags(bank.id)), *self._store.branches(bank.id)]
+            held = [name for name in names if pattern(name) != name]
             if held:
                 marks = [mark("any", ""), *(mark("tag", name) for name in held)]
                 self._store.seal(bank.id, marks)

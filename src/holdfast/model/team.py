@@ -10,7 +10,7 @@ from holdfast.model.trust import Trust
 
 class FileChange(NamedTuple):
     """What became of a file: `A`dded, `M`odified, `D`eleted, `R`enamed, `C`opied or another `T`ype;
-    its name before, and how many lines came and went."""
+    its name before, how many lines came and went, and git's name of its content afterwards."""
 
     path: str
     fate: str = "M"
@@ -18,6 +18,7 @@ class FileChange(NamedTuple):
     added: int = 0
     removed: int = 0
     binary: bool = False
+    blob: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Bearing, Claim, Concept, Fact, Life, Memory, Network
 from holdfast.model.mind import Belief
 from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit
 from holdfast.model.uris import Uri, parse_uri, uri
+from holdfast.recall.commits import Making, Story, commits_of, story
 from holdfast.store.facts import fact_at
 from holdfast.store.protocol import Reader, Record
 
@@ -40,8 +42,9 @@ class RawLine(NamedTuple):
 class Trace(NamedTuple):
     """A record, what it stands in (`above`), what it is made of (`below`), the raw line of its
     first turn, what people decided about it, and the words that its last correction replaced; the
-    changes of its status, what bears on a fact, and how firmly an opinion was believed over time.
-    `note` says so where another name was asked for than the record has now."""
+    changes of its status, what bears on a fact, and how firmly an opinion was believed over time;
+    the story of a commit, and the `commits` that a session or an exchange made. `note` says so
+    where another name was asked for than the record has now."""
 
     word: str
     record: Record
@@ -54,6 +57,8 @@ class Trace(NamedTuple):
     lives: tuple[Life, ...] = ()
     bearings: tuple[Bearing, ...] = ()
     beliefs: tuple[Belief, ...] = ()
+    story: Story | None = None
+    commits: tuple[Making, ...] = ()
 
 
 def word_of(record: Record) -> str:
@@ -155,13 +160,15 @@ def _walk(reader: Reader, record: Record) -> Trace:
     if isinstance(record, Exchange):
         turns = reader.turns(record.bank, record.session, record.first_seq, record.last_seq)
         above = (*_concept(reader, record), uri("session", record.session))
-        return Trace(word, record, above, tuple(turns), _first_raw(reader, turns))
+        made, raw = commits_of(reader, record), _first_raw(reader, turns)
+        return Trace(word, record, above, tuple(turns), raw, commits=made)
     if isinstance(record, Digest | Session):
         session = record.session if isinstance(record, Digest) else record.id
         exchanges = reader.exchanges(record.bank, session)
         above = (uri("session", session),) if isinstance(record, Digest) else ()
         turns = reader.turns(record.bank, session, 1, 1)
-        return Trace(word, record, above, tuple(exchanges), _first_raw(reader, turns))
+        made, raw = commits_of(reader, record), _first_raw(reader, turns)
+        return Trace(word, record, above, tuple(exchanges), raw, commits=made)
     if isinstance(record, Claim):
         names = [uri("turn", record.turn)] * bool(record.turn) + [uri("exchange", record.exchange)]
         return Trace(word, record, tuple(names))
@@ -169,6 +176,8 @@ def _walk(reader: Reader, record: Record) -> Trace:
         return Trace(word, record, (), tuple(_members(reader, record)))
     if isinstance(record, Memory):
         return _of_memory(reader, record)
+    if isinstance(record, Commit):
+        return Trace(word, record, story=story(reader, record))
     return Trace(word, record)
 
 

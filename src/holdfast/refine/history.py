@@ -94,10 +94,14 @@ def read_history(
     new = _read_commits(writer, git, bank, tips, known, how, lambda done: tick(done, total))
     lost = astray(git, tips, known)
     tags = [Tagged(*tag) for tag in read_tags(git)]
-    erased = Erased(writer, bank, [("tag", tag.name) for tag in tags])
+    names = [*(tag.name for tag in tags), *(name for name, _ in tips.names)]
+    erased = Erased(writer, bank, [("tag", name) for name in names])
     tags = [tag for tag in tags if not erased.has("tag", tag.name)]
+    branches = [pair for pair in tips.names if not erased.has("tag", pair[0])]
     with writer.transaction():
-        writer.put_repository(Repository(bank, place, tips.head, tips.all, now()), tags, lost)
+        read = Repository(bank, place, tips.head, tips.all, now(), str(folder), how.with_diff)
+        writer.put_repository(read, tags, lost)
+        writer.put_branches(bank, branches)
     named = writer.bank(bank)
     return LogRead(named.name if named else bank, total, new, len(lost))
 
@@ -175,6 +179,7 @@ def _store(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[s
                 taken_back += reverted
         writer.put_patches(patches[c.id] for c in kept if c.id in patches)
         added = writer.put_commits([(commit, passage_of(writer, commit)) for commit in kept])
+        writer.note_touches(bank, [commit.id for commit in kept])
         for name in taken_back:
             _judge_again(writer, bank, name)
     return added

@@ -20,13 +20,16 @@ class Patch(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A repository that was read: by the folder of its objects, up to these commits."""
+    """A repository that was read: by the folder of its objects, up to these commits; from which
+    working folder, and whether with diffs."""
 
     bank: str
     path: str
     head: str
     tips: tuple[str, ...]
     read_at: str
+    folder: str = ""
+    diffs: bool = True
 
 
 class Tagged(NamedTuple):
@@ -48,6 +51,21 @@ class Authored(NamedTuple):
     because: str
 
 
+class Touch(NamedTuple):
+    """That a commit touched a file: how (as `FileChange` has it, and `W` where the file went to
+    the `other` name), the name it had before, the lines that came and went, and git's name of
+    its content afterwards, where that is known."""
+
+    path: str
+    time: str
+    commit: str
+    fate: str
+    other: str = ""
+    added: int = 0
+    removed: int = 0
+    blob: str = ""
+
+
 class HistoryQuestions(Protocol):
     """What can be asked."""
 
@@ -57,6 +75,10 @@ class HistoryQuestions(Protocol):
 
     def reverted_by(self, bank: str, commit: str) -> list[str]:
         """The commits that say they take this one back."""
+        ...
+
+    def reverts(self, bank: str, commit: str) -> list[str]:
+        """The commits that this one says it takes back, each as it spells it."""
         ...
 
     def tags(self, bank: str, commit: str = "") -> list[Tagged]:
@@ -69,6 +91,26 @@ class HistoryQuestions(Protocol):
 
     def astray(self, bank: str, commits: Sequence[str]) -> set[str]:
         """Which of these commits HEAD did not contain when its repository was last read."""
+        ...
+
+    def has_astray(self, bank: str | None) -> bool:
+        """Whether there is any such commit."""
+        ...
+
+    def branches(self, bank: str) -> dict[str, str]:
+        """The branches of this clone by name, each with the commit it ends in."""
+        ...
+
+    def line(self, bank: str, tip: str) -> set[str]:
+        """A commit and all that it contains, as far as they were read."""
+        ...
+
+    def touches(self, bank: str, path: str, since: str, limit: int) -> list[Touch]:
+        """What became of a file after a moment in commits that HEAD contains, the first first."""
+        ...
+
+    def touched_before(self, bank: str, path: str, until: str) -> Touch | None:
+        """The last thing that became of a file up to a moment, in commits that HEAD contains."""
         ...
 
     def authored(self, bank: str, commit: str = "", session: str = "") -> list[Authored]:
@@ -95,6 +137,14 @@ class HistoryWays(Protocol):
 
     def put_patches(self, patches: Iterable[Patch]) -> None:
         """Keep what commits changed."""
+        ...
+
+    def note_touches(self, bank: str, commits: Sequence[str]) -> None:
+        """Make it known by file what stored commits changed."""
+        ...
+
+    def put_branches(self, bank: str, branches: Iterable[tuple[str, str]]) -> None:
+        """Note the branches of a bank's repository, in place of what was noted."""
         ...
 
     def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:

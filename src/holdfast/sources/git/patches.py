@@ -22,7 +22,7 @@ _LINE_LIMIT = 160
 # Of a change to more lines than these nothing is quoted.
 _MOST_LINES = 4000
 _SHA = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?\Z")
-_RAW = re.compile(rb":\d+ \d+ \S+ \S+ ([A-Z])\d*\t(.*)\n?\Z", re.DOTALL)
+_RAW = re.compile(rb":\d+ \d+ \S+ (\S+) ([A-Z])\d*\t(.*)\n?\Z", re.DOTALL)
 _HUNK = re.compile(rb"@@ [^@]*@@ ?(.*)")
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
@@ -47,7 +47,7 @@ def read_patches(git: Git, commits: Iterable[str], with_diff: bool = True) -> It
     have it."""
     form = ["--patch-with-raw", "--unified=0"] if with_diff else ["--raw"]
     plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
-    shape = ("-r", "--root", "-M", "--stdin", "--always")
+    shape = ("-r", "--root", "-M", "--stdin", "--always", "--no-abbrev")
     with git.stream("diff-tree", *shape, *plain, *form, given=commits) as output:
         reading: _Reading | None = None
         for line in output:
@@ -92,9 +92,10 @@ class _Reading:
         found = _RAW.match(line)
         if found is None or len(self.changes) >= FILES_LIMIT:
             return
-        first, _, second = found[2].partition(b"\t")
+        first, _, second = found[3].partition(b"\t")
         was, path = (_name(first), _name(second)) if second else ("", _name(first))
-        self.changes.append(FileChange(path, found[1].decode(), was))
+        blob = found[1].decode() if found[1].strip(b"0") else ""
+        self.changes.append(FileChange(path, found[2].decode(), was, blob=blob))
 
     def _change(self, binary: bool = False, added: int = 0, removed: int = 0) -> None:
         c = self.changes[self.at]

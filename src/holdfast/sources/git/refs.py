@@ -23,10 +23,11 @@ class Tag(NamedTuple):
 
 class Tips(NamedTuple):
     """The commit that HEAD is, "" before the first one, and those that branches of this clone and
-    the remote's main branch end in."""
+    the remote's main branch end in; the branches of this clone also by name."""
 
     head: str
     branches: tuple[str, ...]
+    names: tuple[tuple[str, str], ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -37,11 +38,12 @@ class Tips(NamedTuple):
 def read_tips(git: Git) -> Tips:
     """Where HEAD and the branches are now; a detached HEAD is one too."""
     head = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
-    listed = git.ask("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
-    pairs = (line.split(" ", 1) for line in listed.splitlines())
-    found = [commit for commit, name in pairs if name != f"refs/heads/{SHARED}"]
+    told = git.ask("for-each-ref", "--format=%(objectname) %(refname:strip=2)", "refs/heads")
+    pairs = [line.partition(" ") for line in told.splitlines()]
+    pairs = [pair for pair in pairs if pair[2] != SHARED]
     main = git.ask("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
-    return Tips(head, tuple(dict.fromkeys([*found, *main.split()])))
+    found = dict.fromkeys([*(commit for commit, _, _ in pairs), *main.split()])
+    return Tips(head, tuple(found), tuple((name, commit) for commit, _, name in pairs))
 
 
 def read_tags(git: Git) -> list[Tag]:

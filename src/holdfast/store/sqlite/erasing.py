@@ -144,7 +144,7 @@ class ErasingWays(DerivedWays):
                 "DELETE FROM used WHERE bank = ? AND record = ?", what.bank, uri("memory", id)
             )
         for id in what.commits:
-            for table in ("patch", "revert", "tag", "authored"):
+            for table in ("patch", "touch", "revert", "tag", "branch", "authored"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)
 
     def _erase_summaries(self, what: Erasure) -> None:
@@ -241,9 +241,13 @@ class ErasingWays(DerivedWays):
                     "UPDATE curated SET text = ?, was = ? WHERE bank = ? AND kind = ? AND id = ?",
                     *(clean(text), clean(was), bank, kind, id),
                 )
-        for bank, name in self._all("SELECT bank, name FROM tag"):
+        for table, column in (("tag", "name"), ("branch", "name"), ("touch", "path")):
+            for bank, name in self._all(f"SELECT DISTINCT bank, {column} FROM {table}"):
+                if clean(name) != name:
+                    self._run(f"DELETE FROM {table} WHERE bank = ? AND {column} = ?", bank, name)
+        for bank, name in self._all("SELECT DISTINCT bank, other FROM touch WHERE other <> ''"):
             if clean(name) != name:
-                self._run("DELETE FROM tag WHERE bank = ? AND name = ?", bank, name)
+                self._run("DELETE FROM touch WHERE bank = ? AND other = ?", bank, name)
 
     def made_and_corrected(self, bank: str) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.model.records import Turn
 from holdfast.model.team import FileChange
-from holdfast.store.history import Authored, Patch, Repository, Tagged
+from holdfast.store.history import Authored, Patch, Repository, Tagged, Touch
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, in_bank
 
 _VARIABLES = 500
+_TOUCH = "path, time, id, fate, other, added, removed, blob"
+_IN_HEAD = "NOT EXISTS (SELECT 1 FROM astray AS a WHERE a.bank = touch.bank AND a.id = touch.id)"
 
 
 class HistoryQuestions(Asking):
@@ -32,6 +34,12 @@ class HistoryQuestions(Asking):
         )
         return [id for (id,) in found]
 
+    def reverts(self, bank: str, commit: str) -> list[str]:
+        found = self._all(
+            "SELECT reverted FROM revert WHERE bank = ? AND id = ? ORDER BY reverted", bank, commit
+        )
+        return [name for (name,) in found]
+
     def tags(self, bank: str, commit: str = "") -> list[Tagged]:
         one, values = (" AND id = ?", (commit,)) if commit else ("", ())
         found = self._all(
@@ -42,14 +50,49 @@ class HistoryQuestions(Asking):
     def repositories(self, bank: str | None = None) -> list[Repository]:
         where, values = in_bank(bank)
         found = self._all(
-            f"SELECT bank, path, head, tips, read_at FROM repository WHERE {where} "
-            "ORDER BY bank, path",
+            "SELECT bank, path, head, tips, read_at, folder, diffs FROM repository "
+            f"WHERE {where} ORDER BY bank, path",
             *values,
         )
-        return [Repository(b, p, head, tuple(json.loads(t)), at) for b, p, head, t, at in found]
+        return [
+            Repository(b, p, head, tuple(json.loads(tips)), at, folder, bool(diffs))
+            for b, p, head, tips, at, folder, diffs in found
+        ]
 
     def astray(self, bank: str, commits: Sequence[str]) -> set[str]:
         return self._among("astray", bank, commits)
+
+    def has_astray(self, bank: str | None) -> bool:
+        where, values = in_bank(bank)
+        return self._one(f"SELECT 1 FROM astray WHERE {where} LIMIT 1", *values) is not None
+
+    def branches(self, bank: str) -> dict[str, str]:
+        return dict(self._all("SELECT name, id FROM branch WHERE bank = ?", bank))
+
+    def line(self, bank: str, tip: str) -> set[str]:
+        found = self._all(
+            "WITH RECURSIVE line(id) AS (SELECT ? UNION SELECT value FROM line "
+            'JOIN "commit" AS c ON c.bank = ? AND c.id = line.id, json_each(c.parents)) '
+            "SELECT id FROM line",
+            *(tip, bank),
+        )
+        return {id for (id,) in found}
+
+    def touches(self, bank: str, path: str, since: str, limit: int) -> list[Touch]:
+        found = self._all(
+            f"SELECT {_TOUCH} FROM touch WHERE bank = ? AND path = ? AND time > ? AND {_IN_HEAD} "
+            "ORDER BY time, id, fate LIMIT ?",
+            *(bank, path, since, limit),
+        )
+        return [Touch(*row) for row in found]
+
+    def touched_before(self, bank: str, path: str, until: str) -> Touch | None:
+        row = self._one(
+            f"SELECT {_TOUCH} FROM touch WHERE bank = ? AND path = ? AND time <= ? AND {_IN_HEAD} "
+            "ORDER BY time DESC, id DESC, fate = 'W' LIMIT 1",
+            *(bank, path, until),
+        )
+        return Touch(*row) if row else None
 
     def known_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
         """Which of these commits there are already."""
@@ -119,6 +162,23 @@ class HistoryWays(HistoryQuestions):
             ],
         )
 
+    def note_touches(self, bank: str, commits: Sequence[str]) -> None:
+        for start in range(0, len(commits), _VARIABLES):
+            some = commits[start : start + _VARIABLES]
+            marks = ", ".join("?" * len(some))
+            self._run(
+                "INSERT OR REPLACE INTO touch SELECT * FROM touched "
+                f"WHERE bank = ? AND id IN ({marks})",
+                *(bank, *some),
+            )
+
+    def put_branches(self, bank: str, branches: Iterable[tuple[str, str]]) -> None:
+        self._run("DELETE FROM branch WHERE bank = ?", bank)
+        self._run_many(
+            "INSERT OR REPLACE INTO branch VALUES (?, ?, ?)",
+            [(bank, name, commit) for name, commit in branches],
+        )
+
     def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:
         self._run_many(
             "INSERT OR IGNORE INTO revert (bank, id, reverted) VALUES (?, ?, ?)",
@@ -134,8 +194,9 @@ class HistoryWays(HistoryQuestions):
     ) -> None:
         r = repository
         self._run(
-            "INSERT OR REPLACE INTO repository VALUES (?, ?, ?, ?, ?)",
-            *(r.bank, r.path, r.head, json.dumps(r.tips), r.read_at),
+            "INSERT OR REPLACE INTO repository (bank, path, head, tips, read_at, folder, diffs) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(r.bank, r.path, r.head, json.dumps(r.tips), r.read_at, r.folder, int(r.diffs)),
         )
         for table in ("tag", "astray"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", r.bank)

@@ -18,6 +18,7 @@ from holdfast.store.sqlite.connection import corrupt, make_private
 
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
+_BESIDE = "SELECT 1 FROM temp.sqlite_master WHERE name = ?"
 _ADDED = regex(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*DEFAULT (\S+);")
 
 
@@ -66,7 +67,10 @@ def stand_in(connection: sqlite3.Connection, steps: Sequence[tuple[str, str]]) -
             connection.execute(temporary.replace(" REFERENCES bank (id)", ""))
         elif column := _ADDED.search(statement):
             table, name, default = column.groups()
-            added.setdefault(table, []).append(f"{default} AS {name}")
+            if connection.execute(_BESIDE, (table,)).fetchone():
+                connection.execute(statement.replace("ALTER TABLE ", "ALTER TABLE temp.", 1))
+            else:
+                added.setdefault(table, []).append(f"{default} AS {name}")
     for table, columns in added.items():
         connection.execute(
             f"CREATE TEMP VIEW {table} AS SELECT *, {', '.join(columns)} FROM main.{table}"

@@ -27,6 +27,7 @@ _NAMES = (
     "011_rules",
     "012_git",
     "013_used",
+    "014_anchors",
 )
 VERSION = len(_NAMES)
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
-from holdfast.interfaces.cli import options, path_shown
+from holdfast.interfaces.cli import commit_shown, options, path_shown
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
 from holdfast.model.curation import Action, Curation
@@ -21,6 +21,7 @@ from holdfast.refine.passages import turn_text
 
 HELP = """\
 Open a record and walk down from it: digest → exchanges → turns → the raw line.
+A commit comes with its tags, reverts, files, hunks, and the sessions that made it.
 
 The name is a URI from `recall` or `ask`, or just the start of an id. If the raw
 transcript has been deleted since, show says so; the record itself stays."""
@@ -29,7 +30,8 @@ EXAMPLES = """\
   holdfast show holdfast://exchange/5c1f0a9be2d47c33
   holdfast show 5c1f0a
   holdfast show 5c1f0a --raw
-  holdfast show 5c1f0a --path"""
+  holdfast show 5c1f0a --path
+  holdfast show commit/1f0c9d2 --full"""
 
 _RAW_SHOWN = 600
 
@@ -51,6 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--path",
         action="store_true",
         help="the whole path: facts and concepts above it, turns and raw lines below",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="all files and hunks that are kept of a commit"
     )
     options.add_as_of(parser)
     options.add_bank(parser, default=ALL_BANKS)
@@ -87,10 +92,12 @@ def run(arguments: argparse.Namespace) -> int:
                 "life": [_change(life) for life in found.lives],
                 "bearings": [_bearing(bearing) for bearing in found.bearings],
                 **({"beliefs": plain(found.beliefs)} if found.beliefs else {}),
+                **({"commit": plain(found.story)} if found.story else {}),
+                **({"commits": plain(found.commits)} if found.commits else {}),
             }
         )
     else:
-        _print(screen, found)
+        _print(screen, found, arguments.full)
         if by_rules is not None:
             screen.line()
             screen.line("by rules alone:")
@@ -127,7 +134,7 @@ def _print_raw(screen: Screen, found: Trace) -> int:
     return 0
 
 
-def _print(screen: Screen, found: Trace) -> None:
+def _print(screen: Screen, found: Trace, full: bool) -> None:
     record = found.record
     screen.line(screen.paint(uri(found.word, record.id), "bold", "cyan"))
     if found.note:
@@ -136,8 +143,12 @@ def _print(screen: Screen, found: Trace) -> None:
         screen.line(f"{record.role.value} turn {record.seq} · {record.time} · {record.trust.value}")
         screen.line()
         screen.wrap(turn_text(record), "  ")
+    elif found.story is not None:
+        _print_fields(screen, commit_shown.fields(plain(record)))
+        commit_shown.print_story(screen, found.story, full)
     else:
         _print_fields(screen, plain(record))
+    commit_shown.print_commits(screen, found.commits)
     _print_beliefs(screen, found)
     _print_history(screen, found)
     _print_life(screen, found)

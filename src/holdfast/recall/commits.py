@@ -1,0 +1,100 @@
+"""What a commit is part of: tags, reverts, files, hunks, and the sessions that made it; and from
+the other side, the commits that a session or an exchange made."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.model.records import Digest, Exchange, Session
+from holdfast.model.team import Commit, FileChange
+from holdfast.model.uris import uri
+from holdfast.store.history import Authored
+from holdfast.store.protocol import Reader, Record
+
+
+class Maker(NamedTuple):
+    """A session that made a commit, by its URI and the host's own name; in which exchange, how
+    surely, and what tells."""
+
+    session: str
+    host: str
+    exchange: str
+    score: float
+    because: str
+
+
+class Making(NamedTuple):
+    """A commit that a session made: how surely, what tells, and whether HEAD lacks it."""
+
+    uri: str
+    subject: str
+    time: str
+    score: float
+    because: str
+    astray: bool
+
+
+class Story(NamedTuple):
+    """What is known of a commit beside its message. What it reverts, and what reverted it, are
+    URIs, or the bare name of a commit that was never read. `files` is None where nobody read
+    what it changed, as of a merge."""
+
+    tags: tuple[str, ...] = ()
+    astray: bool = False
+    reverts: tuple[str, ...] = ()
+    reverted_by: tuple[str, ...] = ()
+    files: tuple[FileChange, ...] | None = None
+    diff: str = ""
+    made_by: tuple[Maker, ...] = ()
+
+
+def story(reader: Reader, commit: Commit) -> Story:
+    """Everything around a commit."""
+    bank, id = commit.bank, commit.id
+    patch = reader.patch(bank, id)
+    makers = (_maker(reader, made) for made in reader.authored(bank, commit=id))
+    return Story(
+        tags=tuple(tag.name for tag in reader.tags(bank, id)),
+        astray=bool(reader.astray(bank, [id])),
+        reverts=tuple(_named(reader, bank, name) for name in reader.reverts(bank, id)),
+        reverted_by=tuple(_named(reader, bank, name) for name in reader.reverted_by(bank, id)),
+        files=patch.changes if patch else None,
+        diff=patch.diff if patch else "",
+        made_by=tuple(maker for maker in makers if maker is not None),
+    )
+
+
+def commits_of(reader: Reader, record: Record) -> tuple[Making, ...]:
+    """The commits that a session made, or an exchange of it, the earliest first."""
+    if not isinstance(record, Session | Digest | Exchange):
+        return ()
+    session = record.id if isinstance(record, Session) else record.session
+    made = {one.commit: one for one in reader.authored(record.bank, session=session)}
+    if isinstance(record, Exchange):
+        made = {id: one for id, one in made.items() if one.exchange == record.id}
+    lost = reader.astray(record.bank, list(made))
+    found = (reader.find(record.bank, "commit", id, 1) for id in made)
+    commits = [commit for some in found for commit in some if isinstance(commit, Commit)]
+    return tuple(
+        Making(
+            *(uri("commit", c.id), c.subject, c.time),
+            *(made[c.id].score, made[c.id].because, c.id in lost),
+        )
+        for c in sorted(commits, key=lambda c: (c.time, c.id))
+    )
+
+
+def _maker(reader: Reader, made: Authored) -> Maker | None:
+    """None for a session that nobody is shown any more."""
+    for session in reader.find(made.bank, "session", made.session, 1):
+        if isinstance(session, Session) and session.id == made.session:
+            there = reader.find(made.bank, "exchange", made.exchange, 1) if made.exchange else []
+            exchange = uri("exchange", made.exchange) if there else ""
+            name = uri("session", session.id)
+            return Maker(name, session.host, exchange, made.score, made.because)
+    return None
+
+
+def _named(reader: Reader, bank: str, name: str) -> str:
+    found = reader.find(bank, "commit", name, 2)
+    return uri("commit", found[0].id) if len(found) == 1 else name

@@ -1,0 +1,79 @@
+"""`holdfast show` of commits, and of the sessions that made them."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.refine.test_authorship import SESSIONS, START, Place
+
+from holdfast.interfaces.cli.main import main
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "none")
+    return Place(tmp_path)
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def test_a_commit_comes_with_all_that_is_around_it(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = "".join(f"line {n}\n" for n in range(60))
+    place.commit("Start", START - timedelta(days=1), **{"crane.py": body})
+    place.git("mv", "crane.py", "lift.py")
+    script = place.session(0)
+    place.edit(script, "lift.py")
+    changed = "".join(f"row {n}\n" for n in range(12)) + body
+    long = "".join(f"new {n}\n" for n in range(80))
+    id, printed = place.commit(
+        "Lift higher", START + timedelta(minutes=1), **{"lift.py": changed, "long.py": long}
+    )
+    place.run_commit(script, "Lift higher", printed)
+    place.git("tag", "v1.0")
+    place.git("revert", "--no-edit", id, at=START + timedelta(hours=1))
+    undone = place.git("rev-parse", "HEAD").strip()
+    place.read(script)
+    place.memory.close()
+
+    shown = told(capsys, "show", f"commit/{id[:10]}")
+    assert "tags: v1.0" in shown and f"reverted by: holdfast://commit/{undone}" in shown
+    assert "crane.py → lift.py  (renamed, +12 -0)" in shown
+    assert "long.py  (new, +80 -0)" in shown
+    assert f"made by session {SESSIONS[0]} (told by its name, 1.00): holdfast://exchange/" in shown
+    assert "+row 3" in shown and "more: --full" in shown and "+new 40" not in shown
+    assert "+new 40" in told(capsys, "show", id, "--full")
+    assert f"reverts: holdfast://commit/{id}" in told(capsys, "show", undone)
+    one = json.loads(told(capsys, "show", id, "--json"))["commit"]
+    assert (one["tags"], one["astray"]) == (["v1.0"], False)
+    assert one["files"][0]["was"] == "crane.py" and len(one["files"][0]["blob"]) == 40
+    (maker,) = one["made_by"]
+    assert maker["host"] == SESSIONS[0]
+    for name in (maker["session"], maker["exchange"]):
+        assert "made 1 commit:" in told(capsys, "show", name)
+        (made,) = json.loads(told(capsys, "show", name, "--json"))["commits"]
+        assert (made["uri"], made["because"]) == (f"holdfast://commit/{id}", "its name")
+
+
+def test_one_that_is_astray_says_so(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    first, _ = place.commit("Start", START, **{"a.py": "1\n"})
+    script = place.session(0)
+    lost, printed = place.commit("Crane", START + timedelta(minutes=1), **{"a.py": "2\n"})
+    place.run_commit(script, "Crane", printed)
+    place.read(script)
+    place.git("reset", "-q", "--hard", first)
+    place.memory.ingest_git(place.top)
+    (made,) = place.memory.reader.authored(place.memory.reader.banks()[0].id)
+    place.memory.close()
+    assert "astray: what is checked out does not contain it" in told(capsys, "show", lost)
+    assert ", astray)" in told(capsys, "show", f"session/{made.session}")
