@@ -268,18 +268,17 @@ class Reading:
         layers: Sequence[Layer] = (),
         quickly: bool = False,
         as_of: str = "",
+        budget: Budget = Budget.MID,
     ) -> Answer:
         """A cited answer, or an abstention; `quickly` as for `recall_quickly`, `as_of` a moment
-        to look back from."""
-        id = self.bank_id(bank)
-        plan = Plan(layers=tuple(layers), limit=25, tokens=20_000, repeats=True, as_of=as_of)
-        search = self.recall_quickly if quickly else self.recall_by
-        found = search(question, bank, plan)
-        research: Any = import_module("holdfast.research.answer")
-        answer: Answer = research.ask(self._store, id, question, found, self._now, layers, as_of)
-        problems = tuple(f"By words alone: {arm.problem}" for arm in self._failed(plan))
-        answer = replace(answer, caveats=(*answer.caveats, *problems))
-        return replace(answer, caveats=(self.no_bank(), *answer.caveats)) if id == "" else answer
+        to look back from, `budget` how hard to look where the first look does not suffice."""
+        research: Any = import_module("holdfast.app.researching")
+        wish = research.Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget))
+        return research.answered(self, wish)
+
+    def problems(self, plan: Plan) -> tuple[str, ...]:
+        """What an answer was made without."""
+        return tuple(f"By words alone: {arm.problem}" for arm in self._failed(plan))
 
     def no_bank(self) -> str:
         """What to say where a folder has no bank."""

@@ -159,6 +159,17 @@ class Citation(NamedTuple):
     trust: Trust = Trust.TOOL
 
 
+class Cost(NamedTuple):
+    """What a model took to answer; none where none was asked."""
+
+    model: str | None = None
+    tokens: int = 0
+    usd: float = 0
+
+
+NO_COST = Cost()
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A cited answer, or an abstention that says so."""
@@ -172,3 +183,4 @@ class Answer:
     layers_searched: tuple[Layer, ...] = ()
     caveats: tuple[str, ...] = ()
     session_id: str = ""
+    cost: Cost = NO_COST

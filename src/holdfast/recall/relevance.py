@@ -9,7 +9,7 @@ holds their answer and to one that does not; `bench/RESULTS.md` has the figures.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.language import IRREGULAR, stem, words
@@ -75,11 +75,18 @@ def worth_showing(candidate: Candidate) -> bool:
 
 def coverage(weight: Mapping[str, float], text: str) -> float:
     """The share of the weight that a text covers, from 0 to 1."""
+    return share_of(weight, stems_in(weight, text))
+
+
+def stems_in(weight: Mapping[str, float], text: str) -> frozenset[str]:
+    """Which of a question's stems a text holds."""
+    return frozenset(met for _, met in _met(weight, text))
+
+
+def share_of(weight: Mapping[str, float], stems: Collection[str]) -> float:
+    """The share of the weight that some stems have, from 0 to 1."""
     total = sum(weight.values())
-    if not total:
-        return 0.0
-    stems = {met for _, met in _met(weight, text)}
-    return sum(value for key, value in weight.items() if key in stems) / total
+    return sum(value for key, value in weight.items() if key in stems) / total if total else 0.0
 
 
 def proximity(weight: Mapping[str, float], text: str) -> float:

@@ -21,9 +21,7 @@ from holdfast.language import (
     cut,
     decides,
     is_chatter,
-    is_trouble,
     plain,
-    relations,
     sentences,
     squeeze,
     stem,
@@ -34,12 +32,17 @@ from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
-from holdfast.regex import regex
 from holdfast.research.fates import Fates
+from holdfast.research.quoting import (
+    LABEL,
+    MOST_CITATIONS,
+    SENTENCE_LIMIT,
+    Evidence,
+    chain,
+    of_a_time,
+)
 from holdfast.store.protocol import Reader
 
-MOST_CITATIONS = 4
-SENTENCE_LIMIT = 340
 EXCERPT_LIMIT = 240
 OLD_DAYS = 90
 NEAR_MISS = 0.2
@@ -47,19 +50,9 @@ NEAR_MISS = 0.2
 # What repeats others, and how much less it is worth quoting than what stands nearer to the source.
 _REPEATS = {"digest": 0.9, "concept": 0.6}
 _NEAR = 0.8
-_LABEL = regex(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
 
 
 _BY_LINKS = "No single record says all of this: they are linked by what they name."
-_LEADS = {"caused_by": "because: ", "causes": "which led to: "}
-
-
-class _Evidence(NamedTuple):
-    hit: Hit
-    sentence: str
-    covered: float
-    score: float
-    lead: str = ""
 
 
 def ask(
@@ -73,34 +66,63 @@ def ask(
 ) -> Answer:
     """Answer a question from what was found in a bank, or in all of them if it is None; with a
     moment to look back from, as it would have been answered then."""
-    searched = tuple(layers) or _searchable(reader, bank)
-    session = f"mem-{os.urandom(6).hex()}"
     if found.abstained:
-        return _abstain(question, found, searched, session)
+        return _abstain(question, found, tuple(layers) or _searchable(reader, bank))
     weight = weigh(reader, bank, read_terms(question).words).by_stem
-    told = _of_a_time(found.hits)
+    told = of_a_time(found.hits)
     fates = Fates(reader, found.hits, as_of)
-    chain = [] if told else _chain(found.hits, weight)
-    chosen = told or chain or _choose(reader, found.hits, weight, fates)
+    links = [] if told else chain(found.hits, weight)
+    chosen = told or links or _choose(reader, found.hits, weight, fates)
+    confidence = Confidence.MEDIUM if told else _confidence(reader, found.hits)
+    notes = [_BY_LINKS] if links else []
+    way = Way(bank, question, now, layers, as_of)
+    return compose(reader, way, chosen, confidence, notes, fates)
+
+
+class Way(NamedTuple):
+    """What was asked, of which bank and layers, and when; or as of which moment."""
+
+    bank: str | None
+    question: str
+    now: Callable[[], str]
+    layers: Sequence[Layer] = ()
+    as_of: str = ""
+
+
+def compose(
+    reader: Reader,
+    way: Way,
+    chosen: Sequence[Evidence],
+    confidence: Confidence,
+    notes: Sequence[str] = (),
+    fates: Fates | None = None,
+) -> Answer:
+    """An answer of chosen sentences, each with its citation, and with what must be said of them."""
+    fates = fates or Fates(reader, [item.hit for item in chosen], way.as_of)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
     )
     layers_used = {citation.layer for citation in citations}
     return Answer(
-        question=question,
+        question=way.question,
         answer="\n".join(_line(item, number, fates) for number, item in enumerate(chosen, start=1)),
-        confidence=Confidence.MEDIUM if told else _confidence(reader, found.hits),
+        confidence=confidence,
         abstained=False,
         source=layers_used.pop().value if len(layers_used) == 1 else "combined",
         citations=citations,
-        layers_searched=searched,
+        layers_searched=tuple(way.layers) or _searchable(reader, way.bank),
         caveats=(
             *fates.caveats([(e.hit, e.sentence) for e in chosen]),
-            *_caveats(chosen, as_of or now()),
-            *([_BY_LINKS] if chain else []),
+            *_caveats(chosen, way.as_of or way.now()),
+            *notes,
         ),
-        session_id=session,
+        session_id=new_session(),
     )
+
+
+def new_session() -> str:
+    """A name for one investigation that nobody has used."""
+    return f"mem-{os.urandom(6).hex()}"
 
 
 def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
@@ -116,7 +138,7 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     return tuple(layer for layer, number in held if number)
 
 
-def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...], session: str) -> Answer:
+def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...]) -> Answer:
     nearest = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= NEAR_MISS]
     caveats = tuple(f"Nearest: {cut(hit.text, 90)} ({hit.uri})" for hit in nearest)
     return Answer(
@@ -127,71 +149,20 @@ def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...], sessio
         source="",
         layers_searched=searched,
         caveats=caveats,
-        session_id=session,
+        session_id=new_session(),
     )
-
-
-def _of_a_time(hits: Sequence[Hit]) -> list[_Evidence]:
-    """Digests that were found by their time, for a question about the latest work or a day: what
-    was asked, what came of it and what is left, not which words it shares with the question."""
-    named = [hit for hit in hits if hit.kind == "digest" and "recent" in hit.why]
-    named = named or [hit for hit in hits if hit.kind == "digest" and _by_time(hit)]
-    return [_Evidence(hit, _gist(hit.text), 0.0, hit.score) for hit in named[:MOST_CITATIONS]]
-
-
-def _chain(hits: Sequence[Hit], weight: Mapping[str, float]) -> list[_Evidence]:
-    """What was asked about and, step by step, what it is put down to or what came of it."""
-    for way, lead in _LEADS.items():
-        on_way = sorted((hit for hit in hits if way in hit.why), key=lambda hit: hit.why[way])
-        if len(on_way) > 1 and on_way[0].why[way] == 0:
-            first = _cause(on_way[0], weight)
-            rest = [_cause(hit, {})._replace(lead=lead) for hit in on_way[1:MOST_CITATIONS]]
-            return [first, *rest]
-    return []
-
-
-def _cause(hit: Hit, weight: Mapping[str, float]) -> _Evidence:
-    """The sentence of a record that says what came of what, else what went wrong; where the words
-    of a question have a weight, one that speaks of it."""
-    said = [_LABEL.sub("", s) for s in sentences(hit.text) if len(s) >= 8] or [squeeze(hit.text)]
-    worth = [
-        2 * any(r.how == "causes" for r in relations(s)) + is_trouble(s) + 4 * coverage(weight, s)
-        for s in said
-    ]
-    best = max(range(len(said)), key=lambda n: (worth[n], -n))
-    return _Evidence(hit, cut(said[best], SENTENCE_LIMIT), 0.0, hit.score)
-
-
-def _by_time(hit: Hit) -> bool:
-    """Whether nothing but its time speaks for a hit."""
-    by_words = {"direct_fts", "summaries", "semantic"}
-    return bool({"temporal", "recent_sessions"} & hit.why.keys()) and not by_words & hit.why.keys()
-
-
-def _gist(digest: str) -> str:
-    """The request of a digest, what came of it, and what is next."""
-    parts = digest.split("\n\n")
-    request = parts[0].removeprefix("Request: ")
-    title = request.partition(" (and ")[0]
-    done = next((part for part in parts if part.startswith("Completed: ")), "")
-    came = done.removeprefix("Completed: ").removeprefix(title).lstrip(": ")
-    left = next((part for part in parts if part.startswith("Next: ")), "")
-    if left.removeprefix("Next: ").lower().startswith(("next", "still")):
-        left = left.removeprefix("Next: ")
-    shown = [cut(request, 120), cut(came, 150), cut(left, 150)]
-    return " ".join(part if part[-1] in ".!?…" else f"{part}." for part in shown if part)
 
 
 def _choose(
     reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float], fates: Fates
-) -> list[_Evidence]:
+) -> list[Evidence]:
     """The best sentences of the best records, without saying the same thing twice."""
     # A tool call is evidence that something was done, seldom an answer.
     said = [hit for hit in hits if "\n→ " not in hit.text] or hits
     asked = {hit.uri for hit in said if _is_request(reader, hit)}
     found = [_best_sentence(hit, weight, hit.uri in asked, fates) for hit in said]
     ranked = sorted(found, key=lambda item: -item.score)
-    chosen: list[_Evidence] = []
+    chosen: list[Evidence] = []
     homes: set[str] = set()
     for item in ranked:
         if len(chosen) == MOST_CITATIONS or item.score < 0.5 * ranked[0].score:
@@ -205,7 +176,7 @@ def _choose(
     return _ground_first(_later_first(chosen))
 
 
-def _ground_first(chosen: list[_Evidence]) -> list[_Evidence]:
+def _ground_first(chosen: list[Evidence]) -> list[Evidence]:
     """What people wrote down as the ground truth wins against whatever else was said."""
     return sorted(chosen, key=lambda item: not _is_ground(item.hit))
 
@@ -222,9 +193,9 @@ def _is_request(reader: Reader, hit: Hit) -> bool:
     return bool(found) and isinstance(found[0], Turn) and found[0].role is Role.USER
 
 
-def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool, fates: Fates) -> _Evidence:
+def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool, fates: Fates) -> Evidence:
     """The sentence of a record that covers most of the question, with its neighbour if short."""
-    told = [_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
+    told = [LABEL.sub("", sentence) for sentence in sentences(hit.text)]
     whole = [s for s in told if len(s) >= 8 and not s.endswith("…")]
     said = whole or told or [squeeze(plain(hit.text))]
     worth = [coverage(weight, sentence) * _bearing(sentence, asked) for sentence in said]
@@ -237,7 +208,7 @@ def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool, fates: Fa
     score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
     score *= _REPEATS.get(hit.kind, 1.0)
     score *= fates.worth(hit, said[best])  # what holds now is said elsewhere
-    return _Evidence(hit, cut(sentence, SENTENCE_LIMIT), covered, score)
+    return Evidence(hit, cut(sentence, SENTENCE_LIMIT), covered, score)
 
 
 def _bearing(sentence: str, asked: bool) -> float:
@@ -256,7 +227,7 @@ def _same(one: str, other: str) -> bool:
     return len(ours & theirs) >= 0.8 * min(len(ours), len(theirs))
 
 
-def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
+def _later_first(chosen: list[Evidence]) -> list[Evidence]:
     """Among decisions of about the same worth the later stands first: it may revise the other."""
     best = max((item.score for item in chosen), default=0.0)
     decisions = [item for item in chosen if item.score >= _NEAR * best and decides(item.sentence)]
@@ -266,7 +237,7 @@ def _later_first(chosen: list[_Evidence]) -> list[_Evidence]:
     return sorted(decisions, key=lambda item: item.hit.time, reverse=True) + rest
 
 
-def _line(item: _Evidence, number: int, fates: Fates) -> str:
+def _line(item: Evidence, number: int, fates: Fates) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
     if item.hit.kind == "rule":
         mark += f" ({item.hit.source.path.rpartition('/')[2]})"
@@ -306,7 +277,7 @@ def _exchange_of(reader: Reader, hit: Hit) -> str:
     return inside[0] if inside else id
 
 
-def _caveats(chosen: Sequence[_Evidence], now: str) -> tuple[str, ...]:
+def _caveats(chosen: Sequence[Evidence], now: str) -> tuple[str, ...]:
     notes: list[str] = []
     times = [item.hit.time for item in chosen if item.hit.time]
     if times and _days(max(times), now) > OLD_DAYS:
@@ -327,7 +298,7 @@ def _days(earlier: str, later: str) -> int:
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).days
 
 
-def _citation(reader: Reader, number: int, item: _Evidence) -> Citation:
+def _citation(reader: Reader, number: int, item: Evidence) -> Citation:
     hit = item.hit
     return Citation(
         number=number,

@@ -6,8 +6,9 @@ import argparse
 
 from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, plain
+from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.model.query import Answer, Layer
+from holdfast.recall.plan import Budget
 
 HELP = """\
 Answer a question from memory. The answer is made of sentences that were said or
@@ -15,18 +16,30 @@ recorded, each with a citation that `holdfast show` opens.
 
 Confidence says how much of the question the evidence covers, not whether it is true:
 high (one record covers 80% of it and another 60%), medium (60%), low, or none: then
-Holdfast abstains."""
+Holdfast abstains.
+
+Where no single record says nearly all of it, the evidence tells where to look next,
+for a few rounds (--budget). Records that are linked and together cover the question
+are an answer too, and it says by what they are linked."""
 
 EXAMPLES = """\
   holdfast ask "Why did we drop the Redis cache?"
   holdfast ask what broke the nightly import --json
   holdfast ask "who decided on SQLite" --bank all
+  holdfast ask "where does the mailer that Maria wrote run" --budget high
   holdfast ask "which package manager do we use" --as-of 2026-03-01"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("question", nargs="+", metavar="QUESTION", help="in plain words")
+    parser.add_argument(
+        "--budget",
+        choices=[budget.value for budget in Budget],
+        default=Budget.MID.value,
+        help="low: one look by words; mid: up to 3 rounds and 2 s more; high: 4 rounds and 5 s, "
+        "until two records agree (default: mid)",
+    )
     options.add_layer(parser)
     options.add_as_of(parser)
     options.add_bank(parser)
@@ -44,11 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
             [Layer(n) for n in arguments.layer],
             quickly=True,
             as_of=options.as_of(arguments),
+            budget=Budget(arguments.budget),
         )
     if arguments.json:
-        whole = plain(answer)
-        whole["cost"] = {"model": None, "tokens": 0, "usd": 0}
-        screen.json(whole)
+        screen.json(answer)
     else:
         _print(screen, answer)
     return 0

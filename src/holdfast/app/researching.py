@@ -1,0 +1,86 @@
+"""Investigations, put together: a question of a memory, answered step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from holdfast.errors import InputError
+from holdfast.model.query import Answer, Layer, Recalled
+from holdfast.model.research import Event
+from holdfast.recall.plan import Budget, Plan
+from holdfast.research.answer import Way
+from holdfast.research.engine import EFFORTS, Ground, investigate
+from holdfast.store.protocol import Reader
+
+_LIMIT = 25
+_TOKENS = 20_000
+
+
+class Wish(NamedTuple):
+    """What is asked and how: of which bank and layers, as of which moment, with how much effort;
+    `quickly` loads a model only where words do not find it."""
+
+    question: str
+    bank: str | None = None
+    layers: tuple[Layer, ...] = ()
+    quickly: bool = False
+    as_of: str = ""
+    budget: Budget = Budget.MID
+
+
+class Asked(Protocol):
+    """The memory that is asked."""
+
+    @property
+    def reader(self) -> Reader: ...
+
+    def bank_id(self, bank: str | None = None) -> str | None: ...
+
+    def moment(self) -> str: ...
+
+    def no_bank(self) -> str: ...
+
+    def problems(self, plan: Plan) -> tuple[str, ...]: ...
+
+    def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled: ...
+
+    def recall_quickly(self, query: str, bank: str | None, plan: Plan) -> Recalled: ...
+
+
+def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
+    """Every step of an investigation; the last one has the answer."""
+    plan = Plan(wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, repeats=True, as_of=wish.as_of)
+    quickly = wish.quickly and wish.budget is not Budget.LOW
+    recall = memory.recall_quickly if quickly else memory.recall_by
+    id = memory.bank_id(wish.bank)
+    search: Callable[[str], Recalled] = partial(_search, recall, wish.bank, plan)
+    way = Way(id, wish.question, memory.moment, wish.layers, wish.as_of)
+    for event in investigate(Ground(memory.reader, way, search, EFFORTS[wish.budget])):
+        yield (
+            event
+            if event.answer is None
+            else event._replace(answer=_with_notes(memory, event.answer, id, plan))
+        )
+
+
+def _search(
+    recall: Callable[[str, str | None, Plan], Recalled], bank: str | None, plan: Plan, query: str
+) -> Recalled:
+    return recall(query, bank, plan)
+
+
+def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan) -> Answer:
+    """The answer with what must be said of this memory."""
+    notes = (*answer.caveats, *memory.problems(plan))
+    return replace(answer, caveats=(memory.no_bank(), *notes) if bank == "" else notes)
+
+
+def answered(memory: Asked, wish: Wish) -> Answer:
+    """The answer alone."""
+    for event in steps(memory, wish):
+        if event.answer is not None:
+            return event.answer
+    raise InputError("The question was not answered.", "Ask it again.")

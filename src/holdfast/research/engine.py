@@ -1,0 +1,235 @@
+"""Research until confident: ask, look at what was found, ask on, and rest when it suffices.
+
+One recall answers most questions, and then nothing else happens. Where its answer is not as sure as
+wanted, the evidence itself says where to look next (`refining`), for a few rounds and seconds. What
+that finds is held against the question as it was put (`joining`): it may make an answer surer, it
+never lowers what an answer needs. Each step is told as an event; the last one has the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import NamedTuple, Protocol
+
+from holdfast.model.query import Answer, Confidence, Hit, Recalled
+from holdfast.model.research import Effort, Event, Stage
+from holdfast.recall.plan import Budget
+from holdfast.recall.relevance import coverage, weigh
+from holdfast.recall.terms import Terms, read_terms
+from holdfast.research.answer import Way, ask, compose
+from holdfast.research.joining import COVERED, Chain, best_of, covers_enough, extended
+from holdfast.research.quoting import Evidence
+from holdfast.research.refining import Lead, Scope, follow, leads, starts
+from holdfast.store.protocol import Reader
+
+EFFORTS = {
+    Budget.LOW: Effort(Confidence.NONE, 1, 0.0),
+    Budget.MID: Effort(Confidence.MEDIUM, 3, 2.0),
+    Budget.HIGH: Effort(Confidence.HIGH, 4, 5.0),
+}
+_ORDER = list(reversed(Confidence))
+_BEAM = 4
+_LEADS = 10
+_SURE_ALONE = 0.6
+# Found by their time or along causes, not by the words of the question.
+_OTHERWISE = {"recent", "recent_sessions", "caused_by", "causes"}
+
+
+class Adviser(Protocol):
+    """A model that helps: it may say what else to look for, and put an answer into words."""
+
+    def queries(self, question: str, hits: Sequence[Hit]) -> list[str]:
+        """What else to look for."""
+        ...
+
+    def worded(self, answer: Answer, hits: Sequence[Hit]) -> Answer:
+        """The answer in its words, as far as the records bear them out."""
+        ...
+
+
+class Ground(NamedTuple):
+    """What an investigation stands on."""
+
+    reader: Reader
+    way: Way
+    search: Callable[[str], Recalled]
+    effort: Effort
+    adviser: Adviser | None = None
+    clock: Callable[[], float] = monotonic
+
+
+def at_least(one: Confidence, other: Confidence) -> bool:
+    """Whether one is as sure as another."""
+    return _ORDER.index(one) >= _ORDER.index(other)
+
+
+def investigate(ground: Ground) -> Iterator[Event]:
+    """Answer a question, step by step. Whoever stops asking for the next event stops the work."""
+    question = ground.way.question
+    yield Event(Stage.SEARCHING, "Asking memory.", query=question)
+    found = ground.search(question)
+    yield _found(found.hits, 1, question)
+    answer = ask(ground.reader, found=found, now=ground.way.now, bank=ground.way.bank,
+                 question=question, layers=ground.way.layers, as_of=ground.way.as_of)  # fmt: skip
+    yield _reading(answer, 1)
+    if not _rests(ground, answer, found):
+        case = _Case(ground, found, answer)
+        yield from case.run()
+        answer = case.answer
+        if ground.adviser is not None and not answer.abstained:
+            yield Event(Stage.SYNTHESISING, "Asking a model to word it.", case.round)
+            answer = ground.adviser.worded(answer, case.shown)
+    yield Event(Stage.DONE, _told(answer), answer=answer, uris=_cited(answer))
+
+
+def _rests(ground: Ground, answer: Answer, found: Recalled) -> bool:
+    """Whether nothing more is to be done: it is as sure as wanted, and one record says nearly all
+    of it."""
+    otherwise = any(_OTHERWISE & hit.why.keys() for hit in found.hits)
+    sure = at_least(answer.confidence, ground.effort.wanted)
+    whole = answer.confidence is Confidence.HIGH or _best(found) >= COVERED
+    return (sure and whole) or otherwise or ground.effort.rounds < 2 or ground.way.bank == ""
+
+
+def _best(found: Recalled) -> float:
+    """How much of the question the best single record covers."""
+    return max((hit.why.get("coverage_alone", 0.0) for hit in found.hits), default=0.0)
+
+
+class _Case:
+    """The rounds after the first."""
+
+    def __init__(self, ground: Ground, found: Recalled, answer: Answer) -> None:
+        self.answer = answer
+        self.round = 1
+        self.settled = False
+        self._ground = ground
+        self._found = found
+        way = ground.way
+        self._scope = Scope(way.bank, way.layers, way.as_of, way.now)
+        self._terms: Terms = read_terms(way.question)
+        self._weight = weigh(ground.reader, way.bank, self._terms.words).by_stem
+        self._until = ground.clock() + ground.effort.seconds
+        self._tried: set[str] = set()
+        self._new: dict[str, Hit] = {}
+
+    @property
+    def shown(self) -> tuple[Hit, ...]:
+        """The records that the answer may rest on."""
+        return (*self._found.hits, *self._new.values())
+
+    def run(self) -> Iterator[Event]:
+        """Follow leads until it is sure enough, or nothing is left to try or to spend."""
+        hits = self._found.hits or self._found.misses
+        begun = starts(self._ground.reader, self._scope, self._terms, self._weight, hits)
+        chains = best_of(self._weight, begun, _BEAM)
+        while chains and self.round < self._ground.effort.rounds and self._has_time():
+            self.round += 1
+            longer: list[Chain] = []
+            for lead in self._leads(chains):
+                if not self._has_time():
+                    break
+                yield Event(Stage.SEARCHING, f"By {lead.by}.", self.round, lead.query)
+                hits = follow(self._ground.reader, self._scope, lead)
+                yield _found(hits, self.round, lead.query)
+                longer += self._joined(lead, hits)
+            chains = best_of(self._weight, longer, _BEAM)
+            if self._settle(chains):
+                yield _reading(self.answer, self.round)
+            if self.settled:
+                break
+
+    def _has_time(self) -> bool:
+        return self._ground.clock() < self._until
+
+    def _leads(self, chains: Sequence[Chain]) -> list[Lead]:
+        """The ways that were not tried yet, those of the best chain first."""
+        found: list[Lead] = []
+        for chain in chains:
+            for lead in leads(self._ground.reader, self._terms, chain):
+                name = f"{lead.query} {lead.session} {lead.ids}"
+                if name not in self._tried:
+                    self._tried.add(name)
+                    found.append(lead)
+        return found[:_LEADS]
+
+    def _joined(self, lead: Lead, hits: Sequence[Hit]) -> list[Chain]:
+        made: list[Chain] = []
+        for hit in hits:
+            longer = extended(self._weight, lead.chain, hit, lead.by, lead.bridge)
+            if longer is not None:
+                made.append(longer)
+            elif coverage(self._weight, hit.text) >= _SURE_ALONE:
+                self._new.setdefault(hit.uri, hit)
+        return made
+
+    def _settle(self, chains: Sequence[Chain]) -> bool:
+        """Take what is surer than what there was; returns whether that is so."""
+        whole = [c for c in chains if covers_enough(self._weight, c.covers) and self._goes_on(c)]
+        if whole:
+            self.answer = self._by_chain(whole[0])
+            self.settled = True
+            return True
+        better = self._by_more()
+        if better is None or at_least(self.answer.confidence, better.confidence):
+            return False
+        self.answer = better
+        return True
+
+    def _goes_on(self, chain: Chain) -> bool:
+        """Whether a chain starts from what was cited first, or nothing good was."""
+        cited = _cited(self.answer)[:1]
+        return not at_least(self.answer.confidence, Confidence.MEDIUM) or any(
+            link.hit.uri in cited for link in chain.links
+        )
+
+    def _by_chain(self, chain: Chain) -> Answer:
+        """An answer of linked records. Where no single one cleared the floor it is a weak one."""
+        chosen = [Evidence(link.hit, link.said, 0.0, link.hit.score) for link in chain.links]
+        sure = Confidence.LOW if self._found.abstained else Confidence.MEDIUM
+        note = f"No single record says all of this: they are linked by {', '.join(chain.by)}."
+        self._new |= {link.hit.uri: link.hit for link in chain.links}
+        return compose(self._ground.reader, self._ground.way, chosen, sure, [note])
+
+    def _by_more(self) -> Answer | None:
+        """An answer from more records than the first round had. They are weighed by the question
+        as it was put; a bank that was found to say nothing of it says nothing of it."""
+        known = {hit.uri for hit in self._found.hits}
+        more = [self._judged(hit) for uri, hit in self._new.items() if uri not in known]
+        if not more or self._found.abstained:
+            return None
+        hits = sorted((*self._found.hits, *more), key=lambda hit: -hit.score)
+        way = self._ground.way
+        found = replace(self._found, hits=tuple(hits))
+        return ask(
+            self._ground.reader, way.bank, way.question, found, way.now, way.layers, way.as_of
+        )
+
+    def _judged(self, hit: Hit) -> Hit:
+        covered = round(coverage(self._weight, hit.text), 3)
+        best = max((other.score for other in self._found.hits), default=1.0)
+        why = {**hit.why, "coverage": covered, "coverage_alone": covered}
+        return replace(hit, why=why, score=round(best * covered, 4))
+
+
+def _found(hits: Sequence[Hit], round: int, query: str) -> Event:
+    uris = tuple(hit.uri for hit in hits[:10])
+    return Event(Stage.FOUND, f"{len(hits)} records.", round, query, len(hits), uris)
+
+
+def _reading(answer: Answer, round: int) -> Event:
+    return Event(
+        Stage.READING, _told(answer), round, found=len(answer.citations), uris=_cited(answer)
+    )
+
+
+def _cited(answer: Answer) -> tuple[str, ...]:
+    return tuple(citation.uri for citation in answer.citations)
+
+
+def _told(answer: Answer) -> str:
+    if answer.abstained:
+        return "Nothing in memory speaks of this."
+    return f"Confidence {answer.confidence.value}, {len(answer.citations)} records cited."
