@@ -34,10 +34,14 @@ from holdfast.refine.history import passage_of
 from holdfast.refine.knowing import make_facts
 from holdfast.refine.passages import commit_passage, memory_passage
 from holdfast.refine.retain import show_unshown
+from holdfast.refine.threads import FORGED, show_again
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer
 
-CORRECTABLE = ("turn", "exchange", "digest", "memory", "commit", "concept", "fact", "entity")
+CORRECTABLE = (
+    "turn", "exchange", "digest", "memory", "commit", "concept", "fact", "entity", "pull", "issue",
+    "remark",
+)  # fmt: skip
 MERGEABLE = ("exchange", "memory", "commit", "concept", "fact")
 LONGEST = 20_000
 
@@ -300,6 +304,9 @@ class Curator:
                 self._writer.put_curated(state._replace(was=was if state.text else ""))
         elif state.kind == "memory":
             self._show_memory(state)
+        elif state.kind in FORGED:
+            was = show_again(self._writer, state.bank, state.kind, state.id)
+            self._writer.put_curated(state._replace(was=was if state.text else ""))
 
     def _show_memory(self, state: Curated) -> None:
         for memory in self._writer.memories(state.bank):

@@ -29,6 +29,7 @@ from holdfast.refine.exchanges import Grouping, exchange_id
 from holdfast.refine.history import passage_of
 from holdfast.refine.knowing import make_facts
 from holdfast.refine.retain import retain_bank
+from holdfast.refine.threads import FORGED, forged_with, show_again
 from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.protocol import Stale, Store
 
@@ -95,7 +96,8 @@ class Eraser:
             if failed.source in sources and source is not None:
                 names.append(("line", line_name(source.path, failed.offset)))
         commits = (target.id,) if target.kind == "commit" else ()
-        names += [("commit", id) for id in commits]
+        forged = forged_with(self._store, target.bank, target.kind, target.id)
+        names += [*(("commit", id) for id in commits), *forged]
         what = Erasure(
             target.bank,
             sessions,
@@ -105,12 +107,14 @@ class Eraser:
             self._targets(target, turns),
             tuple(mark(kind, name) for kind, name in names),
             tuple(sorted(sources)),
+            forged,
         )
         counted = {
             "session": len(sessions),
             "turn": len(turns),
             "commit": len(commits),
             "memory": len(what.memories),
+            **Counter(kind for kind, _ in forged),
         }
         told = Erased(Counter({kind: n for kind, n in counted.items() if n}))
         told.copies = tuple(self._store.copies_holding(what))
@@ -230,6 +234,8 @@ class Eraser:
     def _targets(self, target: Target, turns: Iterable[Turn]) -> tuple[str, ...]:
         """The URIs whose decisions lose their words: a session takes all that is in it."""
         own = [target.uri, *(f"holdfast://turn/{turn.id}" for turn in turns)]
+        beside = forged_with(self._store, target.bank, target.kind, target.id)
+        own += [f"holdfast://{kind}/{id}" for kind, id in beside]
         for session in self._sessions_of(target):
             inside = self._store.curated_in(target.bank, session)
             own += [f"holdfast://{c.kind}/{c.id}" for c in inside]
@@ -311,6 +317,8 @@ class Eraser:
                     names.append(("call", turn.tool.call))
             elif t.table == "session":
                 names.append(("title", t.id))
+            elif t.table in FORGED:
+                names.append((t.table, t.id))
             elif t.table == "failure":
                 source = self._store.source(int(t.session))
                 names.append(("line", line_name(source.path if source else "", int(t.id))))
@@ -337,6 +345,8 @@ class Eraser:
             commit = self._store.commit(bank, t.id) if of_commit else None
             if commit is not None:
                 self._store.put_passage(commit, passage_of(self._store, commit))
+            if t.table in FORGED:
+                show_again(self._store, bank, t.table, t.id)
         for session in sessions:
             derive_session(self._store, Stale(bank, session, 0))
         if decided:

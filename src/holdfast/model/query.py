@@ -31,6 +31,7 @@ LAYER_OF = {
     "commit": Layer.TEAM,
     "pull": Layer.TEAM,
     "issue": Layer.TEAM,
+    "remark": Layer.TEAM,
 }
 
 

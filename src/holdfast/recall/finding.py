@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.errors import InputError
+from holdfast.model.forge import Pull
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
@@ -16,8 +17,9 @@ from holdfast.store.protocol import Reader
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An exchange or a commit that passed a filter. `type` is that of the exchange, "commit" for
-    a commit; `files` are those it changed and, of an exchange, `files_read` those it only read."""
+    """An exchange, a commit or a pull that passed a filter. `type` is that of the exchange, else
+    "commit" or what became of the pull; `files` are those it changed and, of an exchange,
+    `files_read` those it only read."""
 
     uri: str
     kind: str
@@ -57,8 +59,11 @@ def make_filter(
 
 
 def find(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> Found:
-    """The exchanges, and by file the commits, that pass a filter."""
-    records = reader.sift(bank, filter, limit + 1)
+    """The exchanges, and by file the commits and pulls, that pass a filter."""
+    records: list[Exchange | Commit | Pull] = [*reader.sift(bank, filter, limit + 1)]
+    if filter.file and not (filter.concept or filter.type):
+        records += reader.pulls_touching(bank, filter, limit + 1)
+        records.sort(key=_time, reverse=True)
     findings = _findings(reader, records[:limit])
     return Found(bank or "", filter, findings, len(records) > limit)
 
@@ -71,9 +76,17 @@ def is_meant(path: str, file: str) -> bool:
     return bool(file) and (path == file or path.endswith("/" + file))
 
 
-def _findings(reader: Reader, records: Sequence[Exchange | Commit]) -> tuple[Finding, ...]:
+def _time(record: Exchange | Commit | Pull) -> str:
+    return record.started if isinstance(record, Exchange) else record.time
+
+
+def _findings(reader: Reader, records: Sequence[Exchange | Commit | Pull]) -> tuple[Finding, ...]:
     return tuple(
-        _of_exchange(reader, record) if isinstance(record, Exchange) else _of_commit(record)
+        _of_exchange(reader, record)
+        if isinstance(record, Exchange)
+        else _of_pull(record)
+        if isinstance(record, Pull)
+        else _of_commit(record)
         for record in records
     )
 
@@ -92,3 +105,11 @@ def _of_commit(commit: Commit) -> Finding:
     return Finding(
         uri("commit", c.id), "commit", c.time, "commit", c.subject, c.files, (), "", c.bank
     )
+
+
+def _of_pull(pull: Pull) -> Finding:
+    p = pull
+    return Finding(
+        uri("pull", p.id), "pull", p.time, p.state.value, f"#{p.number} {p.title}", p.files, (),
+        "", p.bank,
+    )  # fmt: skip

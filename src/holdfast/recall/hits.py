@@ -58,7 +58,7 @@ def _why(candidate: Candidate) -> dict[str, float]:
 
 def place_of(reader: Reader, passage: Passage) -> Place:
     """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
-    if passage.kind == "commit":
+    if passage.kind in ("commit", "pull", "issue", "remark"):
         return Place(id=passage.id)
     if passage.kind == "rule":
         found = reader.find(passage.bank, "rule", passage.id, limit=1)

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.language import cut
+from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.linked import records_below
 from holdfast.recall.trace import find_record, raw_line, word_of
 from holdfast.store.protocol import Reader, Record
 
@@ -157,6 +159,8 @@ class _Walk:
         if isinstance(record, Digest | Session):
             session = record.session if isinstance(record, Digest) else record.id
             return reader.exchanges(record.bank, session)
+        if isinstance(record, Pull | Issue):
+            return records_below(reader, record)
         return self._named(record.bank, _evidence(record))
 
     def _named(self, bank: str, names: Iterable[str]) -> Iterator[Record]:
@@ -208,7 +212,9 @@ def describe_record(record: Record) -> tuple[str, str]:
             return record.title or record.host, record.started
         case Commit():
             return record.subject, record.time
-        case Claim():
+        case Pull() | Issue():
+            return f"#{record.number} {record.title}", record.time
+        case Claim() | Remark():
             return record.text, record.time
         case _:
             return _describe_known(record)

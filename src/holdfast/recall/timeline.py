@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.language import cut
+from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.query import Moment, Passage
@@ -22,19 +23,22 @@ from holdfast.recall.trace import find_record, word_of
 from holdfast.store.protocol import Reader, Record
 
 # The kinds that tell of work; turns tell of every step of it.
-KINDS = ("digest", "exchange", "commit", "memory")
-ALL_KINDS = (*KINDS, "turn", "fact")
+KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue")
+ALL_KINDS = (*KINDS, "turn", "fact", "remark")
 MOST_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = Moment("~")
-_Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim
+_Forged = Pull | Issue | Remark
+_Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim | _Forged
+_WithTime = Turn | Commit | Claim | _Forged
 _Place = tuple[str, str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One record on a timeline. `note` is the type of an exchange, the outcome of a digest's
-    session, the author of a commit, who speaks in a turn or gave a memory."""
+    session, the author of a commit or a remark, what became of a pull or an issue, who speaks in
+    a turn or gave a memory."""
 
     uri: str
     kind: str
@@ -155,7 +159,7 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
     if isinstance(record, Rule | Pattern):
         time = record.updated if isinstance(record, Rule) else record.last
     else:
-        time = record.time if isinstance(record, Turn | Commit | Claim) else record.started
+        time = record.time if isinstance(record, _WithTime) else record.started
     if not time:
         raise InputError(
             f"{uri(word_of(record), record.id)} has no time, so nothing lies before or after it.",
@@ -167,7 +171,7 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
 def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
     title, note = _words(record)
     host = ""
-    if not isinstance(record, Commit | Memory | Concept | Fact):
+    if not isinstance(record, Commit | Memory | Concept | Fact | _Forged):
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
@@ -182,6 +186,12 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
     )
 
 
+def _forged_words(record: _Forged) -> tuple[str, str]:
+    if isinstance(record, Remark):
+        return record.text or record.state, record.author
+    return f"#{record.number} {record.title}", f"{record.state.value}, {record.author}"
+
+
 def _words(record: _Timed) -> tuple[str, str]:
     """Title and note."""
     if isinstance(record, Digest):
@@ -190,6 +200,8 @@ def _words(record: _Timed) -> tuple[str, str]:
         return record.title, record.type.value
     if isinstance(record, Commit):
         return record.subject, record.author
+    if isinstance(record, _Forged):
+        return _forged_words(record)
     if isinstance(record, Memory):
         return record.what, record.who
     if isinstance(record, Concept):

@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
+from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Bearing, Claim, Concept, Fact, Life, Memory, Network
 from holdfast.model.mind import Belief
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.recall.commits import Making, Story, commits_of, story
+from holdfast.recall.linked import names_above, records_below
 from holdfast.store.facts import fact_at
 from holdfast.store.protocol import Reader, Record
 
@@ -177,7 +179,10 @@ def _walk(reader: Reader, record: Record) -> Trace:
     if isinstance(record, Memory):
         return _of_memory(reader, record)
     if isinstance(record, Commit):
-        return Trace(word, record, story=story(reader, record))
+        return Trace(word, record, names_above(reader, record), story=story(reader, record))
+    if isinstance(record, Pull | Issue | Remark):
+        below = () if isinstance(record, Remark) else records_below(reader, record)
+        return Trace(word, record, names_above(reader, record), tuple(below))
     return Trace(word, record)
 
 

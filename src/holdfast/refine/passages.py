@@ -14,7 +14,9 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 
 # The kinds that get vectors: what is short and says most comes first.
-EAGER = ("fact", "memory", "rule", "concept", "digest", "exchange", "commit")
+EAGER = (
+    "fact", "memory", "rule", "concept", "digest", "exchange", "commit", "pull", "issue", "remark",
+)  # fmt: skip
 LATER = ("turn",)
 
 CONTEXT_LIMIT = 300

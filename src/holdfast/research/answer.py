@@ -30,6 +30,7 @@ from holdfast.model.knowledge import Rule
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
+from holdfast.recall.linked import web_address
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import read_terms
 from holdfast.research.fates import Fates
@@ -133,7 +134,7 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
         (Layer.SUMMARIES, counts.digests),
         (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts),
         (Layer.TRANSCRIPTS, counts.turns),
-        (Layer.TEAM, counts.commits),
+        (Layer.TEAM, counts.commits + counts.pulls + counts.issues),
     )
     return tuple(layer for layer, number in held if number)
 
@@ -320,6 +321,8 @@ def _browse_url(reader: Reader, hit: Hit) -> str:
     word, _, id = hit.uri.removeprefix("holdfast://").partition("/")
     if word == "commit":
         return f"/repos?commit={id}"
+    if word in ("pull", "issue", "remark"):
+        return web_address(reader, hit.bank, word, id)
     if word == "digest":
         return f"/sessions/{hit.session}"
     if word == "rule":

@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from holdfast.model.curation import Curated, Curation
+from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
+
+# What is of no session and has a passage of its own.
+Alone = Commit | Memory | Pull | Issue | Remark
 
 
 class Hidden(NamedTuple):
@@ -102,14 +106,15 @@ class CuratedWays(Protocol):
         """The sessions of subagents that a session had, hidden or not."""
         ...
 
-    def put_passage(self, record: Commit | Memory, passage: Passage | None) -> None:
+    def put_passage(self, record: Alone, passage: Passage | None) -> None:
         """Make a record findable as this passage, in place of the one it had; None: not at all."""
         ...
 
 
 class Erasure(NamedTuple):
     """Rows to erase, by id; the URIs of decisions whose words go too; the marks by which what is
-    erased is known if it is met again; and the files whose unread lines are quoted no more."""
+    erased is known if it is met again; the files whose unread lines are quoted no more; and pulls,
+    issues and remarks, each by kind and id."""
 
     bank: str
     sessions: tuple[str, ...] = ()
@@ -119,6 +124,7 @@ class Erasure(NamedTuple):
     targets: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     sources: tuple[int, ...] = ()
+    forged: tuple[tuple[str, str], ...] = ()
 
 
 class Scrubbing(Protocol):

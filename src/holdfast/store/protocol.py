@@ -4,9 +4,9 @@
 Every write happens inside `transaction()`: it is there whole or not at all, and another
 process may hold the store for a while, but never for good.
 
-Canonical rows (bank, source, ledger, session, turn, commit, memory, opinion, curation, injection,
-call, summary) survive. Derived rows (exchange, digest, claim, fact, concept, sighting, rule,
-pattern, passage) can be made again.
+Canonical rows (bank, source, ledger, session, turn, commit, pull, issue, remark, memory, opinion,
+curation, injection, call, summary) survive. Derived rows (exchange, digest, claim, fact, concept,
+sighting, rule, pattern, passage) can be made again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from holdfast.model.bank import Bank
+from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.ledger import Balance, FailedLine, Source
@@ -26,6 +27,7 @@ from holdfast.store.calls import Calls, Summaries
 from holdfast.store.concepts import ConceptQuestions, ConceptWays
 from holdfast.store.curated import CuratedQuestions, CuratedWays, Erasing, Hidden, Superseded
 from holdfast.store.facts import FactQuestions, FactWays
+from holdfast.store.forge import ForgeQuestions, ForgeWays
 from holdfast.store.graph import GraphQuestions, GraphWays
 from holdfast.store.history import HistoryQuestions, HistoryWays
 from holdfast.store.mind import MindQuestions, MindWays
@@ -36,7 +38,7 @@ from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
 
 _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
-Record = Turn | Exchange | Digest | Session | Commit | _Known
+Record = Turn | Exchange | Digest | Session | Commit | Pull | Issue | Remark | _Known
 
 
 class Match(NamedTuple):
@@ -60,6 +62,8 @@ class Counts(NamedTuple):
     facts: int = 0
     retained: int = 0
     opinions: int = 0
+    pulls: int = 0
+    issues: int = 0
 
 
 class Stale(NamedTuple):
@@ -82,6 +86,7 @@ class Reader(
     RuleQuestions,
     MindQuestions,
     HistoryQuestions,
+    ForgeQuestions,
     Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
@@ -259,6 +264,7 @@ class Writer(
     RuleWays,
     MindWays,
     HistoryWays,
+    ForgeWays,
     Protocol,
 ):
     """The ways in."""

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.forge import Pull
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.store.curated import worded
+from holdfast.store.curated import Alone, worded
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, in_bank
 from holdfast.store.sqlite.connection import translated
@@ -26,7 +27,7 @@ WISHED = (
     "ON dimension.bank = remembered.bank AND dimension.id = remembered.id"
 )
 # What is shown or not by its own name; a turn also by that of what it stands in.
-_ALONE = ("session", "commit", "memory", "concept")
+_ALONE = ("session", "commit", "memory", "concept", "pull", "issue", "remark")
 
 
 class CuratingQuestions(Asking):
@@ -194,16 +195,17 @@ class CuratingWays(CuratingQuestions, ProgressWays):
         )
         return [id for (id,) in found]
 
-    def put_passage(self, record: Commit | Memory, passage: Passage | None) -> None:
-        kind = "commit" if isinstance(record, Commit) else "memory"
-        name = (record.bank, kind, record.id)
+    def put_passage(self, record: Alone, passage: Passage | None) -> None:
+        name = (record.bank, type(record).__name__.lower(), record.id)
         self._run("DELETE FROM passage WHERE bank = ? AND kind = ? AND id = ?", *name)
         self._run("DELETE FROM bearer WHERE bank = ? AND kind = ? AND id = ?", *name)
         if passage is not None:
             self.put_passages([passage])
-            if isinstance(record, Commit):
+            if isinstance(record, Commit | Pull):
                 labels.put(self._run, record)
-            elif record.status is Status.VERIFIED:  # what a person said, not what was made of it
+            elif (
+                isinstance(record, Memory) and record.status is Status.VERIFIED
+            ):  # what a person said, not what was made of it
                 labels.put(self._run, replace(record, what=passage.body))
 
     def _rebank_decisions(self, session: str, old: str, bank: str) -> None:

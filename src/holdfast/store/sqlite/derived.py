@@ -109,7 +109,9 @@ class DerivedWays(ConceptWays, RuleWays, MindWays, FactWriting, GraphWriting):
             self._run(f"DELETE FROM {table}")
         self.drop_concepts()
         self._drop_rules()
-        self._run("DELETE FROM passage WHERE kind NOT IN ('commit', 'memory')")
+        self._run(
+            "DELETE FROM passage WHERE kind NOT IN ('commit', 'memory', 'pull', 'issue', 'remark')"
+        )
         self._run("DELETE FROM bearer WHERE kind = 'fact'")
         self.drop_graph()
         self._drop_retained()

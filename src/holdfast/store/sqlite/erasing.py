@@ -22,6 +22,7 @@ from holdfast.model.uris import uri
 from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.sqlite.connection import BUSY_S, translated
 from holdfast.store.sqlite.derived import DerivedWays
+from holdfast.store.sqlite.forge import ForgeWays
 
 # The columns that hold words of others; names that records are known by are not among them.
 _WORDS = {
@@ -47,6 +48,10 @@ _WORDS = {
     "call": ("problem",),
     "pause": ("problem",),
     "advice": ("text",),
+    "pull": ("author", "title", "body", "labels", "files", "base", "branch"),
+    "issue": ("author", "title", "body", "labels"),
+    "remark": ("author", "text", "path"),
+    "login": ("login", "name", "email"),
 }
 # How a row of each is known: bank, id and session.
 _NAMED = {
@@ -77,10 +82,14 @@ _NAMED = {
     "call": ("bank", "id", "session"),
     "pause": ("''", "service", "''"),
     "advice": ("bank", "review", "''"),
+    "pull": ("bank", "id", "''"),
+    "issue": ("bank", "id", "''"),
+    "remark": ("bank", "id", "''"),
+    "login": ("bank", "login", "''"),
 }
-_LISTS = ("files",)
+_LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.
-_DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal")
+_DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal", "login")
 _OF_A_SESSION = (
     "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "used", "turn",
 )  # fmt: skip
@@ -96,7 +105,7 @@ _RETRY_S = 0.05
 _AT_ONCE = 400
 
 
-class ErasingWays(DerivedWays):
+class ErasingWays(DerivedWays, ForgeWays):
     """What cannot be undone."""
 
     def erase(self, what: Erasure) -> None:
@@ -143,6 +152,8 @@ class ErasingWays(DerivedWays):
             self._run(
                 "DELETE FROM used WHERE bank = ? AND record = ?", what.bank, uri("memory", id)
             )
+        for word, id in what.forged:
+            self.erase_forged(what.bank, word, id)
         for id in what.commits:
             for table in ("patch", "touch", "revert", "tag", "branch", "authored"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)
@@ -356,6 +367,7 @@ def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
                 ("commit", what.commits),
                 ("remembered", what.memories),
             )
+            named += tuple((word, (id,)) for word, id in what.forged)
             return any(_has(copy, table, ids) for table, ids in named if table in tables)
     except sqlite3.DatabaseError:
         return True

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from holdfast.language import STOPWORDS, stem, words
+from holdfast.model.forge import Pull
 from holdfast.model.knowledge import Concept, Fact, Memory
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange
@@ -21,7 +22,7 @@ from holdfast.store.sqlite import rows
 
 Ask = Callable[..., list[tuple[Any, ...]]]
 Sifted = Exchange | Commit
-Labelled = Sifted | Concept | Memory | Fact
+Labelled = Sifted | Concept | Memory | Fact | Pull
 _Condition = tuple[str, tuple[str, ...]]
 
 _RECORDS = {
@@ -71,6 +72,8 @@ def _bearer(record: Labelled) -> tuple[str, str]:
         return "memory", record.when
     if isinstance(record, Fact):
         return "fact", record.validity.learned
+    if isinstance(record, Pull):
+        return "pull", record.time
     return "commit", record.time
 
 
@@ -121,10 +124,9 @@ def _path(file: str) -> str:
 
 def sift(ask: Ask, banks: Sequence[str], filter: Filter, limit: int) -> list[Sifted]:
     """The records that pass a filter, the latest first."""
-    conditions = _conditions(filter)
     found: list[Sifted] = []
     for bank in banks:
-        for kind, id in _bearers(ask, bank, conditions, filter, limit):
+        for kind, id in bearers(ask, bank, filter, limit, tuple(_RECORDS)):
             columns, make = _RECORDS[kind]
             there = ask(f'SELECT {columns} FROM "{kind}" WHERE bank = ? AND id = ?', bank, id)
             found += [make(row) for row in there]
@@ -160,10 +162,11 @@ def _named(path: str) -> _Condition:
     )
 
 
-def _bearers(
-    ask: Ask, bank: str, conditions: Sequence[_Condition], filter: Filter, limit: int
+def bearers(
+    ask: Ask, bank: str, filter: Filter, limit: int, kinds: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Kind and id of the latest records, those of a filter's rarest label first looked at."""
+    conditions = _conditions(filter)
     labels = [
         [id for (id,) in ask(f"SELECT id FROM label WHERE bank = ? AND {sql}", bank, *values)]
         for sql, values in conditions
@@ -182,10 +185,10 @@ def _bearers(
     for label in labels[fewest] if all(labels) else ():
         found = ask(
             "SELECT time, kind, id FROM labelled "
-            "WHERE label = ? AND time >= ? AND time < ? AND kind IN ('exchange', 'commit')"
-            f"{checks} "
+            "WHERE label = ? AND time >= ? AND time < ? "
+            f"AND kind IN ({', '.join('?' * len(kinds))}){checks} "
             "ORDER BY time DESC, kind, id LIMIT ?",
-            *(label, since, filter.until or _LAST, *values, limit),
+            *(label, since, filter.until or _LAST, *kinds, *values, limit),
         )
         latest = _latest({*latest, *found})[:limit] if found else latest
         # A folder has thousands of labels; most have nothing later than what is found already.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.model.bank import Bank
+from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Memory
 from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
 from holdfast.model.query import Filter, Moment, Passage
@@ -12,7 +13,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
-from holdfast.store.sqlite import labels, moments, rows, rule_rows
+from holdfast.store.sqlite import forge, labels, moments, rows, rule_rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
@@ -38,6 +39,7 @@ _FINDABLE = {
     "fact": ("fact", FACT, fact_of),
     "claim": ("claim", CLAIM, claim_of),
     "entity": ("entity", rows.ENTITY, rows.entity_of),
+    **forge.FINDABLE,
 }
 
 
@@ -45,6 +47,7 @@ class SqliteReader(
     VectorQuestions,
     RuleQuestions,
     MindQuestions,
+    forge.ForgeQuestions,
     CuratingQuestions,
     ConceptQuestions,
     FactAnswers,
@@ -137,7 +140,7 @@ class SqliteReader(
         where, values = in_bank(bank)
         tables = (
             "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory",
-            "fact", "retained", "opinion",
+            "fact", "retained", "opinion", "seen_pull", "seen_issue",
         )  # fmt: skip
         numbers = [
             row[0]
@@ -215,6 +218,8 @@ class SqliteReader(
         return rows.digest_of(row) if row else None
 
     def find(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Record]:
+        if word in forge.NUMBERED and id.isdigit():
+            return [*self.by_number(bank, word, int(id), limit)]
         where, values = in_bank(bank)
         found: list[Record] = []
         for kind, (table, columns, make) in _FINDABLE.items():
@@ -238,6 +243,8 @@ class SqliteReader(
         """A record as it was, or in the words of its correction; what is derived has them."""
         if isinstance(record, Turn):
             return self._worded([record])[0]
+        if isinstance(record, Pull | Issue | Remark):
+            return self._as_said(record)
         if not isinstance(record, Commit | Memory):
             return record
         kind = "commit" if isinstance(record, Commit) else "memory"

@@ -28,6 +28,7 @@ _NAMES = (
     "012_git",
     "013_used",
     "014_anchors",
+    "015_forge",
 )
 VERSION = len(_NAMES)
 
