@@ -21,7 +21,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.causes import Way, follow
-from holdfast.recall.graph import graph
+from holdfast.recall.graph import Walk, graph
 from holdfast.store.graph import Resolved
 from holdfast.store.protocol import Match
 from holdfast.store.sqlite.store import SqliteStore
@@ -100,8 +100,8 @@ def run() -> list[str]:
 
         cases: dict[str, Callable[[str], object]] = {
             "control": control,
-            "1 hop": lambda q: graph(BANK, q, (), 1, 300).run(store),
-            "2 hops": lambda q: graph(BANK, q, (), 2, 300).run(store),
+            "1 hop": lambda q: graph(BANK, q, Walk((), 1, 300)).run(store),
+            "2 hops": lambda q: graph(BANK, q, Walk((), 2, 300)).run(store),
             "causes, 3 links": chain,
         }
         taken: dict[str, list[float]] = {label: [] for label in cases}

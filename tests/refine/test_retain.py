@@ -77,6 +77,24 @@ def test_what_is_retained_is_found_shown_and_carries_its_network(tmp_path: Path)
         assert all(event.kind != "memory" for event in memory.timeline().events)
 
 
+def test_a_network_is_reached_through_the_entities_of_exchanges(tmp_path: Path) -> None:
+    script = talk(1)
+    script.user("TideTable shows yesterday's water in the morning, please look at it.")
+    edit(script, "src/almanac.py")
+    script.tool("Bash", "3 passed", command="pytest")
+    script.assistant("Fixed: the almanac is read again at midnight.")
+    with open_mind(tmp_path) as memory:
+        hear(memory, script, talk(2, "The crane parser is really slow, TideTable waits for it."))
+        found = memory.recall("TideTable", networks=[Network.EXPERIENCE])
+        (hit,) = found.hits
+        assert "src/almanac.py" in hit.text and "graph" in hit.why
+        believed = memory.recall("TideTable", networks=[Network.OPINION])
+        (near,) = (*believed.hits, *believed.misses)
+        assert near.text == "crane parser is slow" and "graph" in near.why
+        memory.forget(memory.reader.exchanges(hit.bank, hit.session)[0].id)
+        assert not memory.recall("TideTable", networks=[Network.EXPERIENCE]).hits
+
+
 def test_an_error_and_what_ended_it_is_an_observation(tmp_path: Path) -> None:
     script = talk(1)
     script.user("Make the build of the ketch pass again, please.")

@@ -25,7 +25,7 @@ from holdfast.recall.fusion import (
     support,
     weights_for,
 )
-from holdfast.recall.graph import graph
+from holdfast.recall.graph import Walk, graph
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.question import Query, read
@@ -231,7 +231,8 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -
     if query.recent:
         running.append(arms.recent(bank, until))
     if plan.means.hops:
-        running.append(graph(bank, query.text, layers, plan.means.hops, pool))
+        walk = Walk(layers, plan.means.hops, pool, memories=bool(plan.networks))
+        running.append(graph(bank, query.text, walk))
     if meaning is not None and plan.means.close:
         running.append(arms.semantic(bank, meaning, query.text, layers, pool))
     return running

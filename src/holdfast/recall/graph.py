@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, file_word, folded
 from holdfast.model.graph import Part
-from holdfast.model.query import LAYER_OF, Layer
+from holdfast.model.query import LAYER_OF, Layer, Passage
 from holdfast.recall.candidates import Find
 from holdfast.recall.race import Arm, Found
 from holdfast.recall.terms import ASKING
@@ -40,6 +40,8 @@ _RECORDS_THROUGH = 40
 _DECAY = 0.4
 _MOST = 100
 _PASSED_OVER = 3
+# What a memory that does not name it has of the score of its exchange.
+_UNNAMED = 0.6
 _PARTS = (
     (Part.ABOUT, 0.5),
     (Part.TOUCHED, 0.25),
@@ -105,39 +107,66 @@ def weigh(records: int, size: int) -> float:
     return math.log(size / max(records, 1)) / math.log(size)
 
 
-def graph(bank: str | None, question: str, layers: Sequence[Layer], hops: int, pool: int) -> Arm:
+class Walk(NamedTuple):
+    """How far to walk, and what to bring home: records of some layers, at most so many. What is
+    wanted may be `memories`: then an exchange stands for those that rest on it."""
+
+    layers: Sequence[Layer]
+    hops: int
+    most: int
+    memories: bool = False
+
+
+def graph(bank: str | None, question: str, walk: Walk) -> Arm:
     """Records by the entities that the question names."""
 
     def run(reader: Reader) -> Found:
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
-        found = [find for one in banks for find in _walk(reader, one, question, layers, hops, pool)]
-        return Found(found)
+        return Found([find for one in banks for find in _walk(reader, one, question, walk)])
 
     return Arm("graph", run)
 
 
-def _walk(
-    reader: Reader, bank: str, question: str, layers: Sequence[Layer], hops: int, pool: int
-) -> list[Find]:
+def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[Find]:
     named = named_in(reader, bank, question)
     starts = [one for one in named if one.weight >= _TELLS] or named[:1]
     if not starts:
         return []
     total = sum(one.weight for one in starts) or 1.0
     scores = _spread(reader, bank, {s.entity.number: s.weight / total for s in starts})
-    if hops > 1:
+    if walk.hops > 1:
         own = {s.entity.number for s in starts}
         for node, score in _further(reader, bank, scores, own).items():
             scores[node] = scores.get(node, 0.0) + score
-    most = min(pool, _MOST)
-    best = sorted(scores, key=lambda node: -scores[node])[: most * (_PASSED_OVER if layers else 1)]
+    most = min(walk.most, _MOST)
+    passed_over = _PASSED_OVER if walk.layers else 1
+    best = sorted(scores, key=lambda node: -scores[node])[: most * passed_over]
     finds = [
         Find(passage, scores[node])
         for node, passage in reader.passages_at(bank, best)
-        if not layers or LAYER_OF[passage.kind] in layers
+        if not walk.layers or LAYER_OF[passage.kind] in walk.layers
     ]
+    if walk.memories:
+        names = [folded(one.entity.name) for one in starts]
+        finds = [find for find in finds if find.passage.kind == "memory"]
+        finds += _resting(reader.memories_at(bank, best), scores, names)
     ranked = sorted(finds, key=lambda f: (f.score, f.passage.time, f.passage.id), reverse=True)
     return ranked[:most]
+
+
+def _resting(
+    found: Iterable[tuple[int, Passage]], scores: Mapping[int, float], names: Sequence[str]
+) -> list[Find]:
+    """Memories by the best of the exchanges that they rest on; of several of one exchange those
+    that name what the question names."""
+    best: dict[str, Find] = {}
+    for node, passage in found:
+        told = folded(f"{passage.body}{passage.context}")
+        score = scores[node] * (1.0 if any(name in told for name in names) else _UNNAMED)
+        known = best.get(passage.id)
+        if known is None or known.score < score:
+            best[passage.id] = Find(passage, score)
+    return list(best.values())
 
 
 def _spread(

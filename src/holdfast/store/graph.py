@@ -123,6 +123,11 @@ class GraphQuestions(Protocol):
         """The passages of records, each with the record's number; none of what is not shown."""
         ...
 
+    def memories_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+        """The passages of memories that rest on exchanges, retained or believed, each with the
+        exchange's number; none of what is not shown."""
+        ...
+
 
 class GraphWays(Protocol):
     """The ways in."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import Curated
+from holdfast.model.graph import Node
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.mind import Belief, Opinion, Sighting, Stance, Trend
 from holdfast.model.query import Passage
@@ -21,6 +22,7 @@ from holdfast.testing.store_samples import (
     SESSION,
     MakeStore,
     a_session,
+    an_exchange,
     expect,
     prepared,
 )
@@ -82,6 +84,22 @@ def check_what_is_retained_is_found_and_filtered_by_network(make_store: MakeStor
         expect([r.id for r in store.find(BANK, "memory", "m1")], ["m1"], "find")
         expect((store.counts(BANK).retained, store.counts(BANK).memories), (1, 0), "counts")
         expect(store.retained(OTHER), [], "another bank")
+
+
+def check_memories_are_found_by_the_exchange_that_they_rest_on(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_derived(BANK, SESSION, [an_exchange("x1")])
+        store.put_nodes(BANK, [Node("exchange", "x1", SESSION, NOON, "h", ())])
+        inside = [_sighting("world:1"), _sighting("world:2", "The mast is long", 90)]
+        store.put_retained(BANK, SESSION, inside, [_stance()])
+        _show(store, "world:1", "m1", "The yawl is blue")
+        _show(store, "world:2", "m2", "The mast is long")
+        store.put_opinion(_opinion(), None, _passage("o1", "yawl is slow", ""))
+        place = store.place(BANK, "exchange", "x1")
+        assert place is not None
+        found = store.memories_at(BANK, [place.node])
+        expect([(n, p.id) for n, p in found], [(place.node, "m1"), (place.node, "o1")], "memories")
+        expect(store.memories_at(OTHER, [place.node]), [], "those of another bank")
 
 
 def check_nothing_retained_outlives_its_session(make_store: MakeStore) -> None:

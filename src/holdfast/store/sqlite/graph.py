@@ -18,6 +18,18 @@ STAGE = "entities"
 _VARIABLES = 500
 _KNOWN = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
 _PLACE = "number, kind, id, session, time"
+_PASSAGE = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+# From an exchange to what was retained of it, and to the opinions that were stated in it.
+_WITHIN = (
+    "ON own.bank = x.bank AND own.session = x.session "
+    "AND own.seq BETWEEN x.first_seq AND x.last_seq"
+)
+_RESTING = (
+    f"CROSS JOIN sighting AS own {_WITHIN} "
+    "CROSS JOIN retained AS made ON made.bank = own.bank AND made.key = own.key",
+    f"CROSS JOIN stance AS own {_WITHIN} CROSS JOIN opinion AS made "
+    "ON made.bank = own.bank AND made.target = own.target AND made.aspect = own.aspect",
+)
 
 
 class GraphAsking(Asking):
@@ -155,11 +167,10 @@ class GraphAsking(Asking):
         return row[0] if row else 0
 
     def passages_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
-        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
         found: list[tuple[int, Passage]] = []
         for some in _portions(nodes):
             rows_of = self._all(
-                f"SELECT node.number, {columns} FROM node CROSS JOIN passage "
+                f"SELECT node.number, {_PASSAGE} FROM node CROSS JOIN passage "
                 "ON passage.bank = node.bank AND passage.kind = node.kind "
                 f"AND passage.id = node.id WHERE node.number IN ({_marks(some)}) "
                 "AND +node.bank = ?",
@@ -167,6 +178,22 @@ class GraphAsking(Asking):
                 bank,
             )
             found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
+        return found
+
+    def memories_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+        found: list[tuple[int, Passage]] = []
+        for some in _portions(nodes):
+            for resting in _RESTING:
+                rows_of = self._all(
+                    f"SELECT DISTINCT node.number, {_PASSAGE} FROM node CROSS JOIN exchange AS x "
+                    f"ON x.bank = node.bank AND x.id = node.id {resting} CROSS JOIN passage "
+                    "ON passage.bank = node.bank AND passage.kind = 'memory' "
+                    f"AND passage.id = made.id WHERE node.number IN ({_marks(some)}) "
+                    "AND node.kind = 'exchange' AND +node.bank = ? ORDER BY 1, made.id",
+                    *some,
+                    bank,
+                )
+                found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
         return found
 
 
