@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from tests.contracts.test_exports import imported_by
 
+from holdfast.app import results
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp import answers
+from holdfast.interfaces.mcp.main_offer import OFFER
 from holdfast.interfaces.mcp.server import Server
 from holdfast.interfaces.mcp.wire import VERSIONS
 from holdfast.settings import load_settings
@@ -175,7 +176,7 @@ def test_results_are_selected_to_fit_the_host(tmp_path: Path) -> None:
         hits = told["structuredContent"]["hits"]
         assert hits and len(json.dumps(told["structuredContent"])) < 50_000
         assert len(told["content"][0]["text"]) < 50_000
-        assert len(json.dumps(hits)) <= answers.MOST_CHARACTERS + 2 * len(hits)
+        assert len(json.dumps(hits)) <= results.MOST_CHARACTERS + 2 * len(hits)
 
 
 def test_it_ends_when_its_input_does_and_answers_first(client: Client) -> None:
@@ -216,15 +217,15 @@ def test_what_runs_beside_it_is_closed_with_it() -> None:
         assert started.wait(20)
         yield "\n"
 
-    Server(out.write, begin, calm_s=0).serve(lines())
+    Server(out.write, OFFER, begin, calm_s=0).serve(lines())
     assert beside.closed and json.loads(out.getvalue())["id"] == 1
 
 
 def test_a_client_that_only_looks_in_loads_nothing() -> None:
     out = io.StringIO()
-    server = Server(out.write, lambda: [Beside()], calm_s=60)
+    server = Server(out.write, OFFER, lambda: [Beside()], calm_s=60)
     server.serve(['{"id": 1, "method": "ping"}\n'])
-    assert server._answers is None  # pyright: ignore[reportPrivateUsage]
+    assert server.lanes[0].engine is None
 
 
 def test_a_question_that_was_taken_back_is_not_answered(
@@ -233,7 +234,7 @@ def test_a_question_that_was_taken_back_is_not_answered(
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     go = threading.Event()
     out: list[Json] = []
-    server = Server(lambda line: out.append(json.loads(line)))
+    server = Server(lambda line: out.append(json.loads(line)), OFFER)
 
     def call(id: int) -> str:
         params = {"name": "memory", "arguments": {"question": "why"}}
@@ -241,7 +242,7 @@ def test_a_question_that_was_taken_back_is_not_answered(
 
     def lines() -> Iterator[str]:
         # The thread that answers waits here until all has been said.
-        server._thread.submit(go.wait)  # pyright: ignore[reportPrivateUsage]
+        server.lanes[0].thread.submit(go.wait)
         yield call(1)
         yield call(2)
         yield '{"method": "notifications/cancelled", "params": {"requestId": 1}}'

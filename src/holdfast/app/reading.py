@@ -74,6 +74,31 @@ def here() -> str:
         ) from error
 
 
+def meant_bank(reader: Reader, banks: Banks, name: str = "") -> str | None:
+    """The id of the bank of a name, or of the folder we stand in; None means all of them, "" one
+    that is not there yet."""
+    if name == ALL_BANKS:
+        return None
+    if not name:
+        return banks.find(reader, here()) or ""
+    found = pick(reader, name)
+    if found is None:
+        known = ", ".join(b.name for b in reader.banks()) or "none yet"
+        raise NotFoundError(f"There is no bank {name!r}.", f"There are: {known}.")
+    return found.id
+
+
+def no_bank(reader: Reader) -> str:
+    """What to say where a folder has no bank."""
+    names = [bank.name for bank in reader.banks()]
+    if not names:
+        return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
+    return (
+        f"This folder has no memory yet. There is one of {', '.join(names[:8])}"
+        f"{' …' if len(names) > 8 else ''}: use --bank NAME, or --bank all."
+    )
+
+
 class Reading:
     """A memory, open for questions. `bank` arguments take a name; None is the project of the
     folder we stand in, "all" is every bank."""
@@ -127,17 +152,7 @@ class Reading:
     def bank_id(self, bank: str | None = None) -> str | None:
         """The id of the bank that is meant; None means all of them, "" one that is not there
         yet."""
-        if bank == ALL_BANKS:
-            return None
-        chosen = bank or self.settings.bank
-        if chosen:
-            found = pick(self._store, chosen)
-            if found is None:
-                known = ", ".join(b.name for b in self._store.banks()) or "none yet"
-                raise NotFoundError(f"There is no bank {chosen!r}.", f"There are: {known}.")
-            return found.id
-        found_here = self._banks.find(self._store, here())
-        return found_here if found_here is not None else ""
+        return meant_bank(self._store, self._banks, bank or self.settings.bank)
 
     def bank_name(self, id: str | None) -> str:
         """How to call a bank."""
@@ -282,13 +297,7 @@ class Reading:
 
     def no_bank(self) -> str:
         """What to say where a folder has no bank."""
-        names = [bank.name for bank in self._store.banks()]
-        if not names:
-            return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
-        return (
-            f"This folder has no memory yet. There is one of {', '.join(names[:8])}"
-            f"{' …' if len(names) > 8 else ''}: use --bank NAME, or --bank all."
-        )
+        return no_bank(self._store)
 
     def no_network(self, bank: str | None, networks: Sequence[Network]) -> str:
         """What to say where a bank has no memory of any of these networks; "" where it has."""

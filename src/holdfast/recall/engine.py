@@ -33,7 +33,7 @@ from holdfast.recall.race import Arm, Finish, Found, race
 from holdfast.recall.relevance import clears, coverage, judge, worth_showing
 from holdfast.recall.rerank import CloseLook, CrossReading, as_evidence, blended, rerank
 from holdfast.recall.standing import stand
-from holdfast.store.protocol import Store
+from holdfast.store.protocol import ReadStore
 
 MISSES = 3
 # How long the cross-encoder may take, so that nobody waits for it on a busy machine.
@@ -83,7 +83,7 @@ class Ranking(NamedTuple):
 
 
 def recall(
-    store: Store,
+    store: ReadStore,
     bank: str | None,
     text: str,
     plan: Plan,
@@ -106,7 +106,7 @@ def recall(
 
 
 def rank(
-    store: Store,
+    store: ReadStore,
     bank: str | None,
     text: str,
     plan: Plan,
@@ -154,7 +154,7 @@ def rank(
 
 
 def _follow(
-    store: Store, query: Query, candidates: list[Candidate], plan: Plan, way: causes.Way
+    store: ReadStore, query: Query, candidates: list[Candidate], plan: Plan, way: causes.Way
 ) -> tuple[list[Candidate], Strategy]:
     """Add what lies on the way along causes, each just below what led to it."""
     started = monotonic()
@@ -181,7 +181,7 @@ def _best_coverage(query: Query, found: Found) -> float:
     return max((coverage(query.weight, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
-def _gather(store: Store, finishes: Sequence[Finish], plan: Plan) -> Pool:
+def _gather(store: ReadStore, finishes: Sequence[Finish], plan: Plan) -> Pool:
     """What the arms brought home, on one scale."""
     pool = Pool()
     by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
@@ -204,7 +204,7 @@ def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     return candidates
 
 
-def _wanted(store: Store, passage: Passage, plan: Plan) -> bool:
+def _wanted(store: ReadStore, passage: Passage, plan: Plan) -> bool:
     if plan.layers and LAYER_OF[passage.kind] not in plan.layers:
         return False
     if plan.as_of and passage.time > plan.as_of:
@@ -246,7 +246,9 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
     smooth(pool)
 
 
-def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, arm: Finish) -> None:
+def _fill_meaning(
+    store: ReadStore, query: Query, pool: Pool, meaning: Meaning, arm: Finish
+) -> None:
     """How near the finds of the other arms are, which the semantic arm did not name. A model that
     failed it, or was too slow, is not asked again."""
     if arm.failed:
@@ -266,7 +268,7 @@ def _fill_meaning(store: Store, query: Query, pool: Pool, meaning: Meaning, arm:
             known.scores["semantic"] = min(1.0, max(0.0, (cosine - near.lowest) / span))
 
 
-def _meet_neighbours(store: Store, pool: Pool, plan: Plan) -> None:
+def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
     """What stands beside the best is in the running too, though it may share no word."""
     if plan.networks or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
         return

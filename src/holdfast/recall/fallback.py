@@ -58,7 +58,13 @@ class Fallen(NamedTuple):
 
 
 def fall_back(
-    reader: Reader, bank: str | None, query: Query, redactor: Redactor, plan: Plan, raw: bool
+    reader: Reader,
+    bank: str | None,
+    query: Query,
+    redactor: Redactor,
+    plan: Plan,
+    raw: bool,
+    grep_s: float = GREP_S,
 ) -> Fallen:
     """Try one after the other; the first that finds something ends it. What would only find
     what the plan does not want is not tried, nor are raw lines read unless `raw` allows it."""
@@ -75,7 +81,7 @@ def fall_back(
             return Fallen(tuple(found), tuple(used))
     if raw and _wants(plan, Layer.TRANSCRIPTS):
         used.append(RAW_GREP)
-        lines = tuple(islice(_grep(reader, bank, query, redactor), most))
+        lines = tuple(islice(grep(reader, bank, query, redactor, grep_s), most))
         if lines:
             return Fallen(lines, tuple(used))
     return Fallen((), (*used, CLARIFICATION), suggestions(reader, bank, query))
@@ -85,7 +91,9 @@ def _wants(plan: Plan, layer: Layer) -> bool:
     return not plan.layers or layer in plan.layers
 
 
-def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) -> Iterator[Hit]:
+def grep(
+    reader: Reader, bank: str | None, query: Query, redactor: Redactor, limit_s: float = GREP_S
+) -> Iterator[Hit]:
     """What tools printed that holds a name whole, or most of the question's weight close
     together: little of it is kept, but the file may still be there. All else on its lines is
     kept, or was left out on purpose: a model's reasoning, what programs put in."""
@@ -94,7 +102,7 @@ def _grep(reader: Reader, bank: str | None, query: Query, redactor: Redactor) ->
     needles = phrases or [word for word in heavy if len(word) > 2]
     if not needles:
         return
-    deadline = monotonic() + GREP_S
+    deadline = monotonic() + limit_s
     found = 0
     for source in reader.sources(bank):
         for number, line in _lines_with(Path(source.path), needles, deadline):

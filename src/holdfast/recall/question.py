@@ -12,7 +12,7 @@ from holdfast.recall.landmarks import Kind, is_version, read_mark
 from holdfast.recall.relevance import weigh
 from holdfast.recall.terms import Terms, read_terms
 from holdfast.recall.when import When, about_recent, read_when
-from holdfast.store.protocol import Store
+from holdfast.store.protocol import Reader
 
 _DATED = ("turn", "digest", "commit")
 _RELEASES = 100
@@ -34,7 +34,7 @@ class Query(NamedTuple):
         return self.when is not None and self.when.only
 
 
-def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Query:
+def read(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> Query:
     """What a question asks for, by which words, and of which time."""
     text = text.encode("utf-8", "ignore").decode("utf-8")
     when = _when(store, bank, text, now())
@@ -49,7 +49,7 @@ def read(store: Store, bank: str | None, text: str, now: Callable[[], str]) -> Q
     return Query(text, terms, weight.by_stem, spelled, when, about_recent(text))
 
 
-def _when(store: Store, bank: str | None, text: str, now: str) -> When | None:
+def _when(store: Reader, bank: str | None, text: str, now: str) -> When | None:
     """The time that a question names. One that is about more than a time forgets it if there is
     nothing of that time; in a bank that has been quiet for long, its "in June" and "recently"
     are told from its last day."""
@@ -65,7 +65,7 @@ def _when(store: Store, bank: str | None, text: str, now: str) -> When | None:
     return None
 
 
-def _landmark(store: Store, bank: str | None, name: str) -> datetime | None:
+def _landmark(store: Reader, bank: str | None, name: str) -> datetime | None:
     """When a session, a commit or a release was, as far as sessions and commits tell. What is
     no name of one is no time: a word of some commit's message dates nothing."""
     mark = read_mark(name)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from holdfast.errors import HoldfastError
 from holdfast.model.query import Strategy
 from holdfast.recall.candidates import Find
-from holdfast.store.protocol import Reader, Store
+from holdfast.store.protocol import Reader, ReadStore
 
 LIMIT_S = 5.0
 
@@ -49,7 +49,7 @@ class Finish(NamedTuple):
 _NOTHING = Found(())
 
 
-def race(store: Store, arms: Sequence[Arm], limit_s: float = LIMIT_S) -> list[Finish]:
+def race(store: ReadStore, arms: Sequence[Arm], limit_s: float = LIMIT_S) -> list[Finish]:
     """Run the arms at once and wait for each up to the limit. The first runs here, on the store
     itself, and is broken off when its time is up."""
     lanes = [_Lane(arm, store) for arm in arms]
@@ -62,10 +62,10 @@ def race(store: Store, arms: Sequence[Arm], limit_s: float = LIMIT_S) -> list[Fi
 
 
 class _Lane:
-    def __init__(self, arm: Arm, store: Store) -> None:
+    def __init__(self, arm: Arm, store: ReadStore) -> None:
         self._arm = arm
         self._store = store
-        self._own: Store | None = None
+        self._own: ReadStore | None = None
         self._finish: Finish | None = None
         self._thread = threading.Thread(target=self._go, name=arm.name, daemon=True)
         self._started = perf_counter()

@@ -306,7 +306,7 @@ def _citation(reader: Reader, number: int, item: Evidence) -> Citation:
         uri=hit.uri,
         layer=hit.layer,
         excerpt=cut(plain(hit.text), EXCERPT_LIMIT),
-        browse_url=_browse_url(reader, hit),
+        browse_url=browse_url(reader, hit),
         time=hit.time,
         trust=hit.trust,
     )
@@ -317,7 +317,7 @@ def _domain(reader: Reader, bank: str, id: str) -> str:
     return next((rule.domain for rule in found if isinstance(rule, Rule)), "")
 
 
-def _browse_url(reader: Reader, hit: Hit) -> str:
+def browse_url(reader: Reader, hit: Hit) -> str:
     word, _, id = hit.uri.removeprefix("holdfast://").partition("/")
     if word == "commit":
         return f"/repos?commit={id}"

@@ -1,6 +1,7 @@
 """What any store must be able to do. `holdfast.testing.store_conformance` holds it to this.
 
-`Reader` cannot change anything; what recalls is given a Reader. `Writer` adds the ways in.
+`Reader` cannot change anything; what recalls is given a Reader, or a `ReadStore` where its arms
+run side by side. `Writer` adds the ways in.
 Every write happens inside `transaction()`: it is there whole or not at all, and another
 process may hold the store for a while, but never for good.
 
@@ -233,6 +234,26 @@ class Reader(
         ...
 
 
+class ReadStore(Reader, Protocol):
+    """A reader that several threads can ask, each one of its own, and that can be closed."""
+
+    def another(self) -> ReadStore | None:
+        """The same once more, for any other thread to ask; None if there is only one."""
+        ...
+
+    def give_back(self, other: ReadStore) -> None:
+        """Take back what `another` gave: it may be asked for again, and is closed with this."""
+        ...
+
+    def interrupt(self) -> None:
+        """Break off what another thread is asking."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the files."""
+        ...
+
+
 class SourceChange(NamedTuple):
     """How far a reading moved a source's cursor from `seen_offset`, and the fate of the lines
     it passed."""
@@ -352,21 +373,5 @@ class Writer(
         ...
 
 
-class Store(Writer, Notes, Calls, Checked, Erasing, Protocol):
-    """A store that can be closed."""
-
-    def another(self) -> Store | None:
-        """The same store once more, for any other thread to ask; None if there is only one."""
-        ...
-
-    def give_back(self, other: Store) -> None:
-        """Take back what `another` gave: it may be asked for again, and is closed with this."""
-        ...
-
-    def interrupt(self) -> None:
-        """Break off what another thread is asking of this store."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the files."""
-        ...
+class Store(Writer, Notes, Calls, Checked, Erasing, ReadStore, Protocol):
+    """All of it."""

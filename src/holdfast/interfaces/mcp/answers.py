@@ -7,57 +7,56 @@ to fit: whole records, best first, and how many more there are.
 
 from __future__ import annotations
 
-import json
-
-from holdfast.app.asking import identity
 from holdfast.app.reading import Reading, open_reading
+from holdfast.app.results import LONGEST_RECORD, fit
+from holdfast.app.tool import Object
 from holdfast.errors import HoldfastError
-from holdfast.interfaces.mcp.wire import Object
+from holdfast.interfaces.mcp import resources
+from holdfast.interfaces.mcp.access_answers import failed
+from holdfast.interfaces.mcp.offer import Ask
+from holdfast.interfaces.mcp.opened import Opened
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.plan import Budget, Plan
-from holdfast.settings import load_settings
 
-# Claude Code saves what is longer than 50,000 characters to a file, and asks its service to count
-# what may be over half of 25,000 tokens. Data and text, each by itself, stay below both.
-MOST_CHARACTERS = 30_000
-LONGEST_HIT = 4_000
 _HITS = 20
 
 
 class Answers:
-    """An open memory, and opened anew when it comes into being or is replaced."""
+    """Answers from the memory as it is now."""
 
     def __init__(self) -> None:
-        self._reading: Reading | None = None
-        self._seen: tuple[int, int] | None = None
+        self._reading: Opened[Reading] = Opened(open_reading)
 
     def reading(self) -> Reading:
         """The memory as it is now."""
-        settings = load_settings()
-        seen = identity(settings.database)
-        if self._reading is None or seen != self._seen:
-            self.close()
-            self._reading, self._seen = open_reading(settings), seen
-        return self._reading
+        return self._reading.now()
 
     def close(self) -> None:
         """Let go of the files."""
-        if self._reading is not None:
-            self._reading.close()
-            self._reading = None
+        self._reading.close()
 
-    def call(self, name: str, arguments: dict[str, str]) -> Object:
+    def list_resources(self) -> list[Object]:
+        """A handful of records to begin with."""
+        reading = self.reading()
+        return resources.list_resources(reading.reader, reading.bank_id())
+
+    def read_resource(self, uri: str) -> Object:
+        """A record by its URI."""
+        reading = self.reading()
+        return resources.read_resource(reading.reader, reading.bank_id(), uri)
+
+    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
         """The result of a tool. What the user can mend is told to the model as a result."""
+        ask.progress("Searching memory")
         try:
             if name == "memory":
                 return self._memory(arguments["question"])
             return self._recall(arguments)
         except HoldfastError as error:
-            text = f"{error.message} {error.remedy}".strip()
-            return {"content": [{"type": "text", "text": text}], "isError": True}
+            return failed(error)
 
     def _memory(self, question: str) -> Object:
         answer = self.reading().ask(question)
@@ -80,7 +79,7 @@ class Answers:
         }
         return _result(_answer_text(answer), data)
 
-    def _recall(self, arguments: dict[str, str]) -> Object:
+    def _recall(self, arguments: Object) -> Object:
         layers = (Layer(arguments["layer"]),) if "layer" in arguments else ()
         networks = (Network(arguments["network"]),) if "network" in arguments else ()
         budget = Budget(arguments.get("budget") or Budget.MID)
@@ -105,20 +104,12 @@ def _answer_text(answer: Answer) -> str:
 
 def _recalled(found: Recalled, hint: str) -> Object:
     """As many whole hits as fit."""
-    hits: list[Object] = []
-    room = MOST_CHARACTERS
-    for hit in found.hits:
-        item = _hit(hit)
-        room -= len(json.dumps(item, ensure_ascii=False))
-        if room < 0:
-            break
-        hits.append(item)
+    hits, left = fit(_hit(hit) for hit in found.hits)
     notes: list[str] = []
     if found.abstained:
         notes.append("Nothing in memory speaks of this.")
         if found.suggestions:
             notes.append(f"You might ask about: {', '.join(found.suggestions[:8])}.")
-    left = len(found.hits) - len(hits)
     if left:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
     notes += [hint] if hint else []
@@ -134,7 +125,7 @@ def _hit(hit: Hit) -> Object:
         "kind": hit.kind,
         "time": hit.time or "undated",
         "trust": hit.trust.value,
-        "text": cut(hit.text, LONGEST_HIT),
+        "text": cut(hit.text, LONGEST_RECORD),
     }
     if hit.status is not Status.OBSERVED:
         item["status"] = hit.status.value
@@ -151,3 +142,8 @@ def _hit(hit: Hit) -> Object:
 
 def _result(text: str, data: Object) -> Object:
     return {"content": [{"type": "text", "text": text}], "structuredContent": data}
+
+
+def make_engine() -> Answers:
+    """The engine of this server."""
+    return Answers()

@@ -1,9 +1,9 @@
-"""The server: answers what it can at once, and questions of memory from a thread behind it.
+"""The server: answers what it can at once, and questions of memory from threads behind it.
 
-It says who it is and what it offers before the engine is loaded. Questions are answered one
-after another, in the order in which they came; a ping is answered meanwhile. Companions, such as
-the socket that hooks ask, are started once the engine is there. When its input ends it gives what
-was asked a moment to be answered, closes them, and ends.
+It says who it is and what it offers before the engine is loaded. Questions are answered one after
+another, in the order in which they came, those that take long beside the others; a ping is
+answered meanwhile. Companions, such as the socket that hooks ask, are started once the engine is
+there. When its input ends it gives what was asked a moment to be answered, closes them, and ends.
 """
 
 from __future__ import annotations
@@ -11,27 +11,35 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import holdfast
-from holdfast.interfaces.mcp import tools
+from holdfast.errors import HoldfastError
+from holdfast.interfaces.mcp.offer import TEMPLATES, Ask, Engine, Offer
 from holdfast.interfaces.mcp.wire import (
+    BUSY,
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    RESOURCE_NOT_FOUND,
     Message,
     Object,
     RpcError,
     agree,
     failure,
+    notice,
     read_messages,
     result,
 )
 
-_ENGINE = "holdfast.interfaces.mcp.answers"
 _LAST_ANSWERS_S = 5.0
 CALM_S = 1.5
+# More than these wait for nothing; what a client may make us keep has an end.
+MOST_WAITING = 1_000
+_LONGEST_NAME = 60
 
 Id = str | int | None
 
@@ -49,47 +57,75 @@ def no_companions() -> Sequence[Companion]:
     return ()
 
 
+class _Asked(NamedTuple):
+    future: Future[None]
+    ask: Ask
+
+
+class _Lane:
+    """A thread with an engine of its own, loaded when it is first wanted."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self.thread = ThreadPoolExecutor(1, "engine")
+        self.engine: Engine | None = None
+
+    def load(self) -> Engine:
+        if self.engine is None:
+            loaded: Any = import_module(self._module)
+            self.engine = cast(Engine, loaded.make_engine())
+        return self.engine
+
+
 class Server:
     """One client's server."""
 
     def __init__(
         self,
         write: Callable[[str], object],
+        offer: Offer,
         companions: Callable[[], Sequence[Companion]] = no_companions,
         calm_s: float = CALM_S,
     ) -> None:
         self._write = write
         self._writing = threading.Lock()
+        self._offer = offer
         self._make_companions = companions
         self._calm_s = calm_s
         self._companions: list[Companion] = []
-        self._thread = ThreadPoolExecutor(1, "engine")
-        self._answers: Any = None
-        self._asked: dict[Id, Future[None]] = {}
+        self.lanes = (_Lane(offer.engine), _Lane(offer.engine))
+        self._asked: dict[Id, _Asked] = {}
         self._wanted = threading.Event()
         self._over = False
+        self._client = ""
         self._quick: dict[str, Callable[[Object], Object]] = {
-            "initialize": _initialize,
+            "initialize": self._initialize,
             "ping": lambda params: {},
-            "tools/list": lambda params: {"tools": tools.list_tools()},
+            "tools/list": lambda params: {"tools": offer.list_tools()},
+            "resources/templates/list": lambda params: {"resourceTemplates": TEMPLATES},
         }
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer until the input ends."""
-        ready = self._thread.submit(self._prepare)
+        ready = self.lanes[0].thread.submit(self._prepare)
         try:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
-                    self._take(message)
+                    self.take(message)
             self._over = True
             self._wanted.set()
-            wait([ready, *self._asked.values()], _LAST_ANSWERS_S)
+            waiting = [asked.future for asked in list(self._asked.values())]
+            wait([ready, *waiting], _LAST_ANSWERS_S)
         finally:
+            for asked in list(self._asked.values()):
+                asked.ask.cancelled.set()
             for companion in self._companions:
                 companion.close()
-            self._thread.shutdown(wait=False, cancel_futures=True)
+            for lane in self.lanes:
+                lane.thread.shutdown(wait=False, cancel_futures=True)
 
-    def _take(self, message: Message) -> None:
+    def take(self, message: Message) -> None:
+        """Answer a message, now or later."""
         if message.error is not None:
             if message.id is not None or not message.method:
                 self._send(failure(message.id, message.error))
@@ -97,29 +133,61 @@ class Server:
             self._notice(message)
         elif message.method in self._quick:
             self._send(result(message.id, self._quick[message.method](message.params)))
-        elif message.method == "tools/call":
-            self._ask(message)
         else:
-            error = RpcError(METHOD_NOT_FOUND, f"There is no method {message.method!r}.")
-            self._send(failure(message.id, error))
+            try:
+                lane, answer = self._job(message)
+            except RpcError as error:
+                self._send(failure(message.id, error))
+            else:
+                self._ask(message, lane, answer)
+
+    def _job(self, message: Message) -> tuple[_Lane, Callable[[Engine, Ask], Object]]:
+        """Who answers a message, and how; raises RpcError where nobody can."""
+        quick, slow = self.lanes
+        if message.method == "tools/call":
+            name, arguments = self._offer.check_call(message.params)
+            lane = slow if name in self._offer.slow else quick
+            return lane, lambda engine, ask: engine.call(name, arguments, ask)
+        if message.method == "resources/list":
+            return quick, lambda engine, ask: {"resources": engine.list_resources()}
+        if message.method == "resources/read":
+            uri: object = message.params.get("uri")
+            if not isinstance(uri, str):
+                raise RpcError(INVALID_PARAMS, "uri must be a string.")
+            return quick, lambda engine, ask: engine.read_resource(uri)
+        raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method!r}.")
 
     def _notice(self, message: Message) -> None:
         if message.method == "notifications/cancelled":
             id: object = message.params.get("requestId")
             asked = self._asked.get(id) if isinstance(id, str | int) else None
             if asked is not None:
-                asked.cancel()
+                asked.ask.cancelled.set()
+                asked.future.cancel()
 
-    def _ask(self, message: Message) -> None:
-        try:
-            name, arguments = tools.check_call(message.params)
-        except RpcError as error:
-            self._send(failure(message.id, error))
+    def _ask(self, message: Message, lane: _Lane, answer: Callable[[Engine, Ask], Object]) -> None:
+        if len(self._asked) >= MOST_WAITING:
+            busy = RpcError(BUSY, f"{MOST_WAITING} requests wait already. Try again later.")
+            self._send(failure(message.id, busy))
             return
+        ask = Ask(self._teller(message.params), self._client)
         self._wanted.set()
-        future = self._thread.submit(self._answer, message.id, name, arguments)
-        self._asked[message.id] = future
+        future = lane.thread.submit(self._answer, message.id, lane, answer, ask)
+        self._asked[message.id] = _Asked(future, ask)
         future.add_done_callback(partial(self._close, message.id))
+
+    def _teller(self, params: Object) -> Callable[[float, str], None]:
+        """Tells a client how far a call is, if it wants to know."""
+        meta: object = params.get("_meta")
+        token = cast(Object, meta).get("progressToken") if isinstance(meta, dict) else None
+        if not isinstance(token, str | int):
+            return lambda done, text: None
+        return lambda done, text: self._send(
+            notice(
+                "notifications/progress",
+                {"progressToken": token, "progress": done, "message": text},
+            )
+        )
 
     def _prepare(self) -> None:
         """Load what takes long, as soon as it is asked for, or when the client has come to rest:
@@ -127,32 +195,43 @@ class Server:
         self._wanted.wait(self._calm_s)
         if self._over:
             return
-        self._load()
+        self.lanes[0].load()
         self._companions.extend(self._make_companions())
 
-    def _load(self) -> None:
-        self._answers = self._answers or import_module(_ENGINE).Answers()
-
-    def _answer(self, id: Id, name: str, arguments: dict[str, str]) -> None:
-        self._load()
-        self._send(result(id, self._answers.call(name, arguments)))
+    def _answer(
+        self, id: Id, lane: _Lane, answer: Callable[[Engine, Ask], Object], ask: Ask
+    ) -> None:
+        try:
+            told = result(id, answer(lane.load(), ask))
+        except HoldfastError as error:
+            text = f"{error.message} {error.remedy}".strip()
+            told = failure(id, RpcError(RESOURCE_NOT_FOUND, text))
+        if not ask.cancelled.is_set():
+            self._send(told)
 
     def _close(self, id: Id, future: Future[None]) -> None:
         """A question is done with; one that we failed at is owed an answer all the same."""
+        self._asked.pop(id, None)
         fault = None if future.cancelled() else future.exception()
         if fault is not None:
             self._send(failure(id, RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")))
-        self._asked.pop(id, None)
 
     def _send(self, line: str) -> None:
-        with self._writing:
+        # A client that is gone reads nothing; its input ends too, and with it the server.
+        with self._writing, suppress(OSError, ValueError):
             self._write(line)
 
-
-def _initialize(params: Object) -> Object:
-    return {
-        "protocolVersion": agree(params.get("protocolVersion")),
-        "capabilities": {"tools": {"listChanged": False}},
-        "serverInfo": {"name": "holdfast", "title": "Holdfast", "version": holdfast.__version__},
-        "instructions": tools.INSTRUCTIONS,
-    }
+    def _initialize(self, params: Object) -> Object:
+        client: object = params.get("clientInfo")
+        name: object = cast(Object, client).get("name") if isinstance(client, dict) else ""
+        self._client = name[:_LONGEST_NAME] if isinstance(name, str) else ""
+        return {
+            "protocolVersion": agree(params.get("protocolVersion")),
+            "capabilities": {"tools": {"listChanged": False}, "resources": {}},
+            "serverInfo": {
+                "name": self._offer.name,
+                "title": self._offer.title,
+                "version": holdfast.__version__,
+            },
+            "instructions": self._offer.instructions,
+        }

@@ -6,13 +6,18 @@ Reading a message never fails: what is not one becomes the error that its sender
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TextIO, cast
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+BUSY = -32000
+# A line that is longer is not kept, whoever sends it.
+LONGEST_LINE = 8 * 1024 * 1024
 
 # The newest first. Nothing that we use differs between them.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -38,12 +43,23 @@ class Message(NamedTuple):
     error: RpcError | None = None
 
 
+def read_lines(stream: TextIO) -> Iterator[str]:
+    """The lines of a stream; of one that is too long only a start, which is no message."""
+    while line := stream.readline(LONGEST_LINE):
+        if not line.endswith("\n") and len(line) == LONGEST_LINE:
+            yield line[:100] + "\n"
+            while (rest := stream.readline(LONGEST_LINE)) and not rest.endswith("\n"):
+                pass
+            continue
+        yield line
+
+
 def read_messages(line: str) -> list[Message]:
     """The messages of a line: one, or several in a list as older clients send them."""
     try:
         told: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return [Message("", {}, error=RpcError(PARSE_ERROR, "This is not JSON."))]
+        return [Message("", {}, error=RpcError(PARSE_ERROR, "This is not JSON, or too long."))]
     if isinstance(told, list) and told:
         return [_read(item) for item in cast(list[Any], told)]
     return [_read(told)]
@@ -75,6 +91,11 @@ def failure(id: str | int | None, error: RpcError) -> str:
     """A refusal, as one line."""
     told = {"code": error.code, "message": error.message}
     return _line({"jsonrpc": "2.0", "id": id, "error": told})
+
+
+def notice(method: str, params: Object) -> str:
+    """A notification, as one line."""
+    return _line({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def _line(message: Object) -> str:

@@ -52,16 +52,26 @@ def open_to_ask(path: Path, any_thread: bool = False) -> sqlite3.Connection | No
     None where it can be written: then there is nothing to be careful about."""
     if not path.exists():
         return sqlite3.connect(":memory:", isolation_level=None)
-    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+    if _is_ours_to_write(path):
         return None
+    return open_read_only(path, any_thread)
+
+
+def open_read_only(path: Path, any_thread: bool = False) -> sqlite3.Connection:
+    """Open a database so that nothing in it can be changed."""
     # Without a log of pending writes the file is all there is, and nobody can change it.
     log = path.with_name(path.name + "-wal")
-    frozen = "&immutable=1" if not log.exists() or not log.stat().st_size else ""
+    fixed = not _is_ours_to_write(path) and (not log.exists() or not log.stat().st_size)
+    frozen = "&immutable=1" if fixed else ""
     with translated(path):
         uri = f"{path.absolute().as_uri()}?mode=ro{frozen}"
         return sqlite3.connect(
             uri, uri=True, isolation_level=None, check_same_thread=not any_thread
         )
+
+
+def _is_ours_to_write(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def use_wal(connection: sqlite3.Connection, busy_s: float = BUSY_S) -> None:

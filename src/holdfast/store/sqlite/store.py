@@ -12,7 +12,7 @@ from holdfast.model.ledger import Fate, Source
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.protocol import SourceChange, Store
+from holdfast.store.protocol import ReadStore, SourceChange
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.calls import CallWays
 from holdfast.store.sqlite.checking import CheckWays
@@ -72,7 +72,7 @@ class SqliteStore(
         connection = asking or open_database(path, busy_s, any_thread)
         super().__init__(connection, path)
         self._depth = 0
-        self._spare: list[Store] = []
+        self._spare: list[ReadStore] = []
         known = VERSION if migrations is None else len(migrations)
         try:
             with translated(path):
@@ -97,14 +97,14 @@ class SqliteStore(
             self._spare.pop().close()
         self._connection.close()
 
-    def another(self) -> Store | None:
+    def another(self) -> ReadStore | None:
         if self._spare:
             return self._spare.pop()
         if not self._path.exists():
             return None
         return SqliteStore(self._path, create=False, any_thread=True)
 
-    def give_back(self, other: Store) -> None:
+    def give_back(self, other: ReadStore) -> None:
         self._spare.append(other)
 
     def overwrite(self) -> None:

@@ -11,21 +11,36 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from holdfast.interfaces.mcp.server import Companion, Server
+from holdfast.interfaces.mcp.offer import Offer
+from holdfast.interfaces.mcp.server import Companion, Server, no_companions
+from holdfast.interfaces.mcp.wire import read_lines
 from holdfast.settings import load_settings
 
 HELP = """\
 Answer an agent's questions over standard input and output, as the Model Context Protocol
 has it. `holdfast setup` makes Claude Code start it; any other client can be told to run
-it in the folder of a project. It ends when its input does."""
+it in the folder of a project. It ends when its input does.
+
+Without a name it is the server for an agent at work. `memory` is the data access layer:
+eight read-only tools for an agent that researches a question by itself."""
 
 EXAMPLES = """\
   holdfast mcp
+  holdfast mcp memory
   claude mcp add memory -- holdfast mcp"""
+
+MAIN = "main"
+OFFERS = {
+    MAIN: "holdfast.interfaces.mcp.main_offer",
+    "memory": "holdfast.interfaces.mcp.access_offer",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
+    parser.add_argument(
+        "server", nargs="?", choices=tuple(OFFERS), default=MAIN, help="which one (default: main)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,10 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
         out.flush()
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        Server(write, _companions).serve(_lines())
+        companions = _companions if arguments.server == MAIN else no_companions
+        Server(write, _offer(arguments.server), companions).serve(_lines())
     sys.stderr.flush()
     # A search may still be under way in a thread; nobody waits for what it finds.
     os._exit(0)
+
+
+def _offer(name: str) -> Offer:
+    module: Any = import_module(OFFERS[name])
+    offer: Offer = module.OFFER
+    return offer
 
 
 def _companions() -> Sequence[Companion]:
@@ -56,7 +78,7 @@ def _companions() -> Sequence[Companion]:
 
 def _lines() -> Iterator[str]:
     with open(0, encoding="utf-8", errors="replace", newline="\n", closefd=False) as stream:
-        yield from stream
+        yield from read_lines(stream)
 
 
 def _stop(number: int, frame: object) -> None:

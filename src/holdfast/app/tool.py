@@ -1,0 +1,138 @@
+"""A tool that a model may call: what it is for, what it takes, and whether a call is as offered.
+
+Standard library only: a server says what it offers before anything else is loaded. The part of
+JSON Schema that our tools use is checked here, so that whoever calls them, over a wire or in the
+same process, is refused the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from holdfast.errors import InputError, NotFoundError
+
+Object = dict[str, Any]
+# A longer question says nothing more; what is to be kept has a `maxLength` of its own.
+LONGEST_TEXT = 4_000
+
+
+class Tool(NamedTuple):
+    """A tool by name: when to use it, what it takes, in which words it may be looked for, and
+    whether it changes the memory."""
+
+    name: str
+    title: str
+    description: str
+    properties: Object
+    required: tuple[str, ...] = ()
+    hint: str = ""
+    writes: bool = False
+
+    def input_schema(self) -> Object:
+        """What it takes, as JSON Schema."""
+        schema: Object = {"type": "object", "properties": self.properties}
+        if self.required:
+            schema["required"] = list(self.required)
+        return {**schema, "additionalProperties": False}
+
+
+def find_tool(tools: Sequence[Tool], name: object) -> Tool:
+    """The tool of a name."""
+    found = next((tool for tool in tools if tool.name == name), None)
+    if found is None:
+        known = ", ".join(tool.name for tool in tools)
+        raise NotFoundError(f"There is no tool {str(name)[:100]!r}.", f"There are: {known}.")
+    return found
+
+
+def check(tool: Tool, given: object) -> Object:
+    """The arguments of a call, with questions cut to a length that makes sense; raises
+    `InputError` where they are not as offered."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError("Arguments must be an object.")
+    told = cast(Mapping[object, object], given or {})
+    arguments: Object = {}
+    for key, value in told.items():
+        schema = tool.properties.get(str(key))
+        if schema is None:
+            raise InputError(f"{tool.name} takes no {str(key)[:100]!r}.")
+        if value is not None:
+            arguments[str(key)] = _checked(str(key), value, schema)
+    for key in tool.required:
+        value = arguments.get(key)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            raise InputError(f"{tool.name} needs a {key}.")
+    return arguments
+
+
+def _checked(key: str, value: object, schema: Object) -> Any:
+    wanted: Any = schema["type"]
+    kinds = cast(list[str], wanted if isinstance(wanted, list) else [wanted])
+    for kind in kinds:
+        if _IS[kind](value):
+            return _CHECK[kind](key, value, schema)
+    raise InputError(f"{key} must be {' or '.join(_CALLED[kind] for kind in kinds)}.")
+
+
+def _text(key: str, value: Any, schema: Object) -> str:
+    if "enum" in schema and value not in schema["enum"]:
+        raise InputError(f"{key} must be one of {', '.join(schema['enum'])}.")
+    most = schema.get("maxLength")
+    if most is not None and len(value) > most:
+        raise InputError(f"{key} has {len(value):,} characters; at most {most:,} can be kept.")
+    return value if most is not None else value[:LONGEST_TEXT]
+
+
+def _number(key: str, value: Any, schema: Object) -> int | float:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise InputError(f"{key} must be from {low} to {high}.")
+    return int(value) if float(value).is_integer() else value
+
+
+def _items(key: str, value: Any, schema: Object) -> list[Any]:
+    if len(value) > schema.get("maxItems", 50):
+        raise InputError(f"{key} has too many items.")
+    return [_checked(key, item, schema["items"]) for item in value]
+
+
+def _fields(key: str, value: Any, schema: Object) -> Object:
+    known: Object = schema["properties"]
+    if any(name not in known for name in value):
+        raise InputError(f"{key} has only {', '.join(known)}.")
+    return {
+        name: _checked(f"{key}.{name}", item, known[name])
+        for name, item in value.items()
+        if item is not None
+    }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_IS: dict[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": _is_number,
+    "integer": lambda value: _is_number(value) and float(value).is_integer(),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+}
+_CHECK: dict[str, Callable[[str, Any, Object], Any]] = {
+    "string": _text,
+    "number": _number,
+    "integer": _number,
+    "boolean": lambda key, value, schema: value,
+    "array": _items,
+    "object": _fields,
+}
+_CALLED = {
+    "string": "a string",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}

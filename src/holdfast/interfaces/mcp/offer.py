@@ -1,0 +1,108 @@
+"""What a server offers: who it is, when it helps, its tools, and what answers them.
+
+Standard library only, because a server that is slow to say what it offers delays the user's first
+prompt by as much. The engine is named, and loaded behind it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from holdfast.app.tool import Object, Tool, check, find_tool
+from holdfast.errors import InputError
+from holdfast.interfaces.mcp.wire import INVALID_PARAMS, RpcError
+
+TEMPLATES = [
+    {
+        "uriTemplate": "holdfast://{word}/{id}",
+        "name": "record",
+        "title": "A record of memory",
+        "description": "Any record that a result names, with what it is made of.",
+        "mimeType": "text/plain",
+    }
+]
+
+
+class Offer(NamedTuple):
+    """A server. `engine` is the module whose `Engine` answers; tools that are `slow` have a thread
+    of their own, so that the others need not wait for them; with `load` the host shows the tools
+    to its model at once, instead of when they are looked for."""
+
+    name: str
+    title: str
+    instructions: str
+    tools: tuple[Tool, ...]
+    engine: str
+    slow: frozenset[str] = frozenset()
+    load: bool = False
+
+    def list_tools(self) -> list[Object]:
+        """All tools, as they are offered."""
+        return [listing(tool, self.load) for tool in self.tools]
+
+    def check_call(self, params: Object) -> tuple[str, Object]:
+        """The name and the arguments of a call; raises RpcError where they are not as offered."""
+        try:
+            tool = find_tool(self.tools, params.get("name"))
+            return tool.name, check(tool, params.get("arguments"))
+        except InputError as error:
+            raise RpcError(INVALID_PARAMS, f"{error.message} {error.remedy}".strip()) from error
+
+
+def listing(tool: Tool, load: bool) -> Object:
+    """How a tool is offered."""
+    told: Object = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema(),
+        "annotations": {
+            "readOnlyHint": not tool.writes,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+    }
+    meta: Object = {"anthropic/searchHint": tool.hint} if tool.hint else {}
+    meta |= {"anthropic/alwaysLoad": True} if load else {}
+    return told | ({"_meta": meta} if meta else {})
+
+
+class Ask:
+    """A call under way: how far it is, whether anybody still waits, and who asks."""
+
+    def __init__(
+        self, tell: Callable[[float, str], None] = lambda done, message: None, client: str = ""
+    ) -> None:
+        self._tell = tell
+        self._done = 0.0
+        self.client = client
+        self.cancelled = threading.Event()
+
+    def progress(self, message: str) -> None:
+        """Say what is being done now."""
+        self._done += 1
+        if not self.cancelled.is_set():
+            self._tell(self._done, message)
+
+
+class Engine(Protocol):
+    """What answers. All of one engine is called from one thread."""
+
+    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+        """The result of a tool."""
+        ...
+
+    def list_resources(self) -> list[Object]:
+        """A handful of records to begin with."""
+        ...
+
+    def read_resource(self, uri: str) -> Object:
+        """A record by its URI; raises `NotFoundError` where there is none."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the files."""
+        ...

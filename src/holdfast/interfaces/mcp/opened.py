@@ -1,0 +1,45 @@
+"""A memory that is open for as long as it is the one on disk: opened anew when it comes into being
+or is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+from holdfast.app.asking import identity
+from holdfast.settings import Settings, load_settings
+
+
+class Closable(Protocol):
+    """What can be closed."""
+
+    def close(self) -> None:
+        """Let go of the files."""
+        ...
+
+
+Held = TypeVar("Held", bound=Closable)
+
+
+class Opened(Generic[Held]):
+    """Holds what `open` opens."""
+
+    def __init__(self, open: Callable[[Settings], Held]) -> None:
+        self._open = open
+        self._held: Held | None = None
+        self._seen: tuple[tuple[int, int] | None, Settings] | None = None
+
+    def now(self) -> Held:
+        """The memory as it is now."""
+        settings = load_settings()
+        seen = identity(settings.database), settings
+        if self._held is None or seen != self._seen:
+            self.close()
+            self._held, self._seen = self._open(settings), seen
+        return self._held
+
+    def close(self) -> None:
+        """Let go of the files."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.close()

@@ -1,0 +1,63 @@
+"""A memory that can be asked and nothing else.
+
+It has no method that writes, and its connection refuses to: the file is opened for reading, and
+SQLite is told that it may only query. What is given this cannot change a memory by mistake, nor
+because something that it read told it to.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+from holdfast.store.protocol import ReadStore
+from holdfast.store.sqlite.connection import open_read_only, translated
+from holdfast.store.sqlite.migrate import check_ours, migrate, stand_in, version_of
+from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sqlite.schema import VERSION, steps
+
+
+class SqliteReadStore(SqliteReader):
+    """One file, open for questions. A missing one is an empty memory, and stays missing."""
+
+    def __init__(self, path: Path, any_thread: bool = False) -> None:
+        there = path.exists()
+        connection = (
+            open_read_only(path, any_thread)
+            if there
+            else sqlite3.connect(":memory:", isolation_level=None)
+        )
+        super().__init__(connection, path)
+        self._spare: list[ReadStore] = []
+        try:
+            with translated(path):
+                if not there:
+                    migrate(connection, path, steps())
+                else:
+                    check_ours(connection, path, VERSION)
+                    if (version := version_of(connection)) < VERSION:
+                        stand_in(connection, steps()[version:])
+                connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            connection.close()
+            raise
+
+    def another(self) -> ReadStore | None:
+        if self._spare:
+            return self._spare.pop()
+        if not self._path.exists():
+            return None
+        return SqliteReadStore(self._path, any_thread=True)
+
+    def give_back(self, other: ReadStore) -> None:
+        self._spare.append(other)
+
+    def interrupt(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
+            self._connection.interrupt()
+
+    def close(self) -> None:
+        while self._spare:
+            self._spare.pop().close()
+        self._connection.close()

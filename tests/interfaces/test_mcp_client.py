@@ -1,0 +1,89 @@
+"""The protocol's own client calls every tool of every server, one process a server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.access_tools import ACCESS_TOOLS
+from holdfast.app.memory import open_memory
+from holdfast.settings import load_settings
+from holdfast.testing.transcripts import Script
+
+anyio = pytest.importorskip("anyio")
+mcp = pytest.importorskip("mcp", reason="the protocol's own client is not installed")
+stdio = pytest.importorskip("mcp.client.stdio")
+
+Json = dict[str, Any]
+WHY = "The nightly import fails because the cache is warmed before the migration has run."
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a memory, and a project it is of."""
+    root = tmp_path_factory.mktemp("client")
+    (root / "proj").mkdir()
+    script = Script(cwd=str(root / "proj"))
+    script.user("Why does the nightly import fail?")
+    script.tool("Edit", file_path=str(root / "proj" / "src" / "cache.py"), old_string="a")
+    script.assistant(WHY)
+    script.user("Please rename the uploader to courier.")
+    script.assistant("Renamed the uploader to courier in src/courier.py.")
+    script.write(root / "home" / "c" / "projects")
+    with open_memory(load_settings(environment(root))) as memory:
+        memory.ingest(memory.find([]))
+    return root
+
+
+def environment(root: Path) -> dict[str, str]:
+    home = root / "home"
+    return {"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c"), "HOME": str(root)}
+
+
+def converse(root: Path, server: str, talk: Callable[[Any], Awaitable[None]]) -> None:
+    """Start a server and talk to it."""
+
+    async def run() -> None:
+        parameters = mcp.StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "holdfast", "mcp", *([server] if server else [])],
+            env={**os.environ, **environment(root)},
+            cwd=root / "proj",
+        )
+        async with (
+            stdio.stdio_client(parameters) as (receive, send),
+            mcp.ClientSession(receive, send) as session,
+        ):
+            await session.initialize()
+            await talk(session)
+
+    anyio.run(run)
+
+
+async def call(session: Any, name: str, arguments: Json, **more: Any) -> Json:
+    told = await session.call_tool(name, arguments, **more)
+    return told.model_dump(by_alias=True)
+
+
+def test_the_data_access_layer_by_the_protocols_own_client(place: Path) -> None:
+    async def talk(session: Any) -> None:
+        listed = (await session.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in ACCESS_TOOLS]
+        for tool in listed:
+            assert tool.annotations.readOnlyHint
+            given = {"query": "nightly import"} if "query" in tool.inputSchema["properties"] else {}
+            told = await call(session, tool.name, given)
+            assert not told["isError"] and told["structuredContent"], tool.name
+        found = await call(session, "memory_search_with_fallbacks", {"query": "nightly import"})
+        best = found["structuredContent"]["results"][0]
+        read = await session.read_resource(best["uri"])
+        assert "import" in read.contents[0].text and read.contents[0].text.startswith(best["uri"])
+        assert (await session.list_resources()).resources
+        assert (await session.list_resource_templates()).resourceTemplates
+
+    converse(place, "memory", talk)
