@@ -10,6 +10,7 @@ HoldfastError
 │   ├── ModelTooLongError  the question does not fit into what the model can take in
 │   ├── ModelAnswerError   what a model answered cannot be used
 │   └── SpendError         a cap of the settings is reached, or the service rests
+├── ProviderError          a plugin that is asked does not answer, or not as it should
 └── StoreError             the memory itself cannot be read or written
     ├── StoreBusyError     another process holds it too long
     ├── StoreFullError     no room on the disk
@@ -78,6 +79,11 @@ class SpendError(ModelError):
     def __init__(self, message: str, remedy: str = "", session: bool = False) -> None:
         super().__init__(message, remedy)
         self.session = session
+
+
+class ProviderError(HoldfastError):
+    """A plugin that is asked does not answer, or not as it should. The message is the end of a
+    sentence about it."""
 
 
 class StoreError(HoldfastError):

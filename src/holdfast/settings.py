@@ -21,13 +21,14 @@ FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
     "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models", "promote",
-         "git"),
+         "git", "providers"),
     "git": ("read",),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
     "rerank": ("model",),
     "promote": ("automatic", "memory"),
+    "providers": ("use", "plugin_dirs", "skip", "env"),
     "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents"),
     "models": (
         "use", "summaries", "extraction", "reflection", "agent", "endpoint", "api_key_env",
@@ -35,6 +36,7 @@ _KNOWN = {
         "session_tokens", "session_usd", "prices",
     ),
 }  # fmt: skip
+OFF, ASKED, ALWAYS = "off", "asked", "always"
 SERVICES = (NO_MODEL, "auto", "claude", "anthropic", "openai")
 
 
@@ -98,6 +100,17 @@ class Promote:
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """Plugins that may be asked too: never, where a question says so, or with every `ask`. More
+    folders of plugins, plugins to leave alone, and the variables that they may be given."""
+
+    use: str = OFF
+    plugin_dirs: tuple[Path, ...] = ()
+    skip: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How this installation behaves."""
 
@@ -120,6 +133,7 @@ class Settings:
     promote: Promote = field(default_factory=Promote)
     # Whether the histories of repositories that were read once are followed from then on.
     git_read: bool = True
+    providers: Outside = field(default_factory=Outside)
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
 
@@ -160,6 +174,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         models=_models(file.table("models"), env),
         promote=_promote(file.table("promote")),
         git_read=file.table("git").flag("read", True),
+        providers=_providers(file.table("providers"), env, user),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
     )
 
@@ -178,6 +193,17 @@ def _brief(table: _Table) -> Brief:
 
 def _promote(table: _Table) -> Promote:
     return Promote(table.flag("automatic", False), table.flag("memory", False))
+
+
+def _providers(table: _Table, env: Mapping[str, str], user: Path) -> Outside:
+    use = env.get("HOLDFAST_PROVIDERS") or table.text("use") or OFF
+    if use not in (OFF, ASKED, ALWAYS):
+        raise SettingsError(
+            f"providers.use is {use!r}.", f"It may be {OFF!r}, {ASKED!r} or {ALWAYS!r}."
+        )
+    folders = [name.replace("~", str(user), 1) for name in table.texts("plugin_dirs")]
+    given = {name: env[name] for name in table.texts("env") if name in env}
+    return Outside(use, tuple(map(Path, folders)), table.texts("skip"), tuple(given.items()))
 
 
 def _models(table: _Table, env: Mapping[str, str]) -> Models:

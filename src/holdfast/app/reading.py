@@ -25,6 +25,7 @@ from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
 from holdfast.recall.question import read
+from holdfast.recall.race import Arm
 from holdfast.refine.banks import Banks, pick
 from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, Settings, load_settings
@@ -183,7 +184,10 @@ class Reading:
 
     def recall_quickly(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """By words alone where words alone find it; a model is loaded only where they do not,
-        since that takes longer than all the rest. For a process that asks only once."""
+        since that takes longer than all the rest. For a process that asks only once. Plugins
+        take longer still, and are asked once."""
+        if plan.asks_plugins:
+            return self.recall_by(query, bank, plan)
         found = self.recall_by(query, bank, plan._replace(budget=Budget.LOW))
         return found if _plain(found) else self.recall_by(query, bank, plan)
 
@@ -218,19 +222,28 @@ class Reading:
         if known is not None:
             return known
         meaning = self._meaning_for(plan)
-        found = recall(self._store, bank, query, plan, self._now, meaning)
+        elsewhere = self._elsewhere(query, plan)
+        found = recall(self._store, bank, query, plan, self._now, meaning, elsewhere)
         found = replace(found, strategies=(*found.strategies, *self._failed(plan)))
         found = self._fallen_back(found, bank, plan)
-        if not any(arm.timed_out or arm.problem for arm in found.strategies):
+        if not elsewhere and not any(arm.timed_out or arm.problem for arm in found.strategies):
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
             self._remembered[asked] = found
         return found
 
+    def _elsewhere(self, query: str, plan: Plan) -> list[Arm]:
+        """The arms that ask plugins, if the plan wants any; loaded then."""
+        if not plan.asks_plugins:
+            return []
+        providing: Any = import_module("holdfast.app.providing")
+        return providing.arms_for(self.settings, self._now, here(), query, plan)
+
     def _fallen_back(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
         """What else can be done where nothing was found; it is seldom, so it is loaded then."""
         unasked = plan.as_of or plan.networks
-        if not found.abstained or plan.budget is Budget.LOW or bank == "" or unasked:
+        ours = any(hit.layer is not Layer.PROVIDERS for hit in found.hits)
+        if ours or plan.budget is Budget.LOW or bank == "" or unasked:
             return found
         fallback: Any = import_module("holdfast.recall.fallback")
         redact: Any = import_module("holdfast.capture.redact")
@@ -241,8 +254,8 @@ class Reading:
         fallen = fallback.fall_back(self._store, bank, asked, redactor, plan, raw)
         return replace(
             found,
-            abstained=not fallen.hits,
-            hits=fallen.hits,
+            abstained=found.abstained and not fallen.hits,
+            hits=(*fallen.hits, *found.hits),
             misses=() if fallen.hits else found.misses,
             fallbacks=fallen.used,
             suggestions=fallen.suggestions,
@@ -284,12 +297,14 @@ class Reading:
         quickly: bool = False,
         as_of: str = "",
         budget: Budget = Budget.MID,
+        providers: bool = False,
     ) -> Answer:
         """A cited answer, or an abstention; `quickly` as for `recall_quickly`, `as_of` a moment
-        to look back from, `budget` how hard to look where the first look does not suffice."""
+        to look back from, `budget` how hard to look where the first look does not suffice,
+        `providers` whether plugins are asked too."""
         research: Any = import_module("holdfast.app.researching")
         wish = research.Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget))
-        return research.answered(self, wish)
+        return research.answered(self, wish._replace(providers=providers))
 
     def problems(self, plan: Plan) -> tuple[str, ...]:
         """What an answer was made without."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple, Protocol
 
 from holdfast.errors import InputError
 from holdfast.model.query import Answer, Layer, Recalled
 from holdfast.model.research import Event
 from holdfast.recall.plan import Budget, Plan
+from holdfast.research import outside
 from holdfast.research.answer import Way
 from holdfast.research.engine import EFFORTS, Ground, investigate
+from holdfast.settings import ALWAYS, Settings
 from holdfast.store.protocol import Reader
 
 _LIMIT = 25
@@ -21,7 +22,7 @@ _TOKENS = 20_000
 
 class Wish(NamedTuple):
     """What is asked and how: of which bank and layers, as of which moment, with how much effort;
-    `quickly` loads a model only where words do not find it."""
+    `quickly` loads a model only where words do not find it; with `providers` plugins are asked."""
 
     question: str
     bank: str | None = None
@@ -29,10 +30,14 @@ class Wish(NamedTuple):
     quickly: bool = False
     as_of: str = ""
     budget: Budget = Budget.MID
+    providers: bool = False
 
 
 class Asked(Protocol):
     """The memory that is asked."""
+
+    @property
+    def settings(self) -> Settings: ...
 
     @property
     def reader(self) -> Reader: ...
@@ -53,23 +58,46 @@ class Asked(Protocol):
 def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     """Every step of an investigation; the last one has the answer."""
     plan = Plan(wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, repeats=True, as_of=wish.as_of)
+    always = memory.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
+    plan = plan._replace(providers=wish.providers or always)
     quickly = wish.quickly and wish.budget is not Budget.LOW
     recall = memory.recall_quickly if quickly else memory.recall_by
     id = memory.bank_id(wish.bank)
-    search: Callable[[str], Recalled] = partial(_search, recall, wish.bank, plan)
+    search = _Search(recall, wish.bank, plan)
     way = Way(id, wish.question, memory.moment, wish.layers, wish.as_of)
     for event in investigate(Ground(memory.reader, way, search, EFFORTS[wish.budget])):
-        yield (
-            event
-            if event.answer is None
-            else event._replace(answer=_with_notes(memory, event.answer, id, plan))
-        )
+        if event.answer is not None:
+            answer = outside.join(event.answer, search.heard) if search.heard else event.answer
+            event = event._replace(answer=_with_notes(memory, answer, id, plan))
+        yield event
 
 
-def _search(
-    recall: Callable[[str, str | None, Plan], Recalled], bank: str | None, plan: Plan, query: str
-) -> Recalled:
-    return recall(query, bank, plan)
+class _Search:
+    """The searches of one investigation. Plugins are asked once, with the first of them; `heard` is
+    what came of it. What they say leads to no further question."""
+
+    def __init__(
+        self,
+        recall: Callable[[str, str | None, Plan], Recalled],
+        bank: str | None,
+        plan: Plan,
+    ) -> None:
+        self._recall = recall
+        self._bank = bank
+        self._plan = plan
+        self.heard: Recalled | None = None
+
+    def __call__(self, query: str) -> Recalled:
+        if self.heard is not None and self._plan.asks_plugins:
+            return outside.ours_of(self.heard)  # nobody else is to be asked
+        found = self._recall(query, self._bank, self._plan)
+        if not self._plan.asks_plugins:
+            return found
+        self.heard = found
+        ours = tuple(layer for layer in self._plan.layers if layer is not Layer.PROVIDERS)
+        if ours or not self._plan.layers:
+            self._plan = self._plan._replace(providers=False, layers=ours)
+        return outside.ours_of(found)
 
 
 def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan) -> Answer:

@@ -18,6 +18,7 @@ class Layer(StrEnum):
     OBSERVATIONS = "observations"
     TRANSCRIPTS = "transcripts"
     TEAM = "team"
+    PROVIDERS = "providers"
 
 
 LAYER_OF = {
@@ -32,6 +33,8 @@ LAYER_OF = {
     "pull": Layer.TEAM,
     "issue": Layer.TEAM,
     "remark": Layer.TEAM,
+    # What a plugin said when it was asked. It is never stored.
+    "provided": Layer.PROVIDERS,
 }
 
 
@@ -110,6 +113,8 @@ class Hit:
     # URIs of the fact that holds in its place, and of those in whose place it holds.
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()
+    # Which plugin said it, and by which tool; "" for what is ours.
+    provider: str = ""
     why: dict[str, float] = field(default_factory=dict[str, float])
 
 

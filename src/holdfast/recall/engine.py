@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
-from holdfast.recall import arms, causes, hits, order, packing
+from holdfast.recall import arms, causes, hits, order, outside, packing
 from holdfast.recall.candidates import Candidate, Pool, key_of
 from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.fusion import (
@@ -54,6 +54,8 @@ class Ranking(NamedTuple):
     query: Query
     candidates: list[Candidate]
     strategies: tuple[Strategy, ...]
+    # What plugins said, best first; it never competes with what is ours.
+    told: tuple[Candidate, ...] = ()
 
     @property
     def good(self) -> list[Candidate]:
@@ -89,17 +91,20 @@ def recall(
     plan: Plan,
     now: Callable[[], str],
     meaning: Meaning | None = None,
+    elsewhere: Sequence[Arm] = (),
 ) -> Recalled:
-    """Search a bank; `None` searches them all."""
-    ranking = rank(store, bank, text, plan, now, meaning)
+    """Search a bank; `None` searches them all. Arms that look elsewhere race with the others, and
+    what they bring stands after all that is ours."""
+    ranking = rank(store, bank, text, plan, now, meaning, elsewhere)
     good = ranking.good
     shown = packing.pack(good, plan.means.tokens, plan.limit, plan.repeats)
     misses = [] if good else ranking.candidates[:MISSES]
+    ours = tuple(hits.hit(store, item, plan.as_of) for item in shown)
     return Recalled(
         query=text,
         bank=bank or "all",
-        abstained=not good,
-        hits=tuple(hits.hit(store, item, plan.as_of) for item in shown),
+        abstained=not good and not ranking.told,
+        hits=(*ours, *outside.hits(ranking.told, ours)),
         strategies=ranking.strategies,
         misses=tuple(hits.hit(store, item, plan.as_of) for item in misses),
     )
@@ -112,16 +117,19 @@ def rank(
     plan: Plan,
     now: Callable[[], str],
     meaning: Meaning | None = None,
+    elsewhere: Sequence[Arm] = (),
 ) -> Ranking:
     """Read the question, race the arms, fuse, look closely, and set in order."""
     query = read(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
     meaning = meaning if plan.means.close else None
-    finishes = race(store, _arms(bank, query, plan, meaning))
+    running = _arms(bank, query, plan, meaning)
+    raced = race(store, [*running, *elsewhere])
+    finishes, far = raced[: len(running)], raced[len(running) :]
     near = finishes[-1]
     if near.failed:
         # A model that does not answer now would not a second time; words are left.
         meaning = None
-    strategies = [finish.strategy for finish in finishes]
+    strategies = [finish.strategy for finish in raced]
     pool = _gather(store, finishes, plan)
     stand(store, pool, plan.as_of, now)
     if meaning is None:
@@ -150,7 +158,7 @@ def rank(
     if way is not None:
         candidates, strategy = _follow(store, query, candidates, plan, way)
         strategies.append(strategy)
-    return Ranking(query, candidates, tuple(strategies))
+    return Ranking(query, candidates, tuple(strategies), outside.judged(query, far))
 
 
 def _follow(

@@ -56,9 +56,16 @@ class Plan(NamedTuple):
     as_of: str = ""
     # Only memories of these networks.
     networks: tuple[Network, ...] = ()
+    # Whether plugins are asked too.
+    providers: bool = False
 
     @property
     def means(self) -> Means:
         """What the budget buys; `tokens` may ask for another size of results."""
         means = MEANS[self.budget]
         return means._replace(tokens=self.tokens) if self.tokens else means
+
+    @property
+    def asks_plugins(self) -> bool:
+        """Whether plugins are asked too; none has memories of a network."""
+        return (self.providers or Layer.PROVIDERS in self.layers) and not self.networks

@@ -28,10 +28,12 @@ class Found(NamedTuple):
 
 
 class Arm(NamedTuple):
-    """One way to search. A reader is handed to it, for it runs in a thread of its own."""
+    """One way to search. A reader is handed to it, for it runs in a thread of its own; one that
+    looks `elsewhere` has no use for it, and runs though nothing is stored."""
 
     name: str
     run: Callable[[Reader], Found]
+    elsewhere: bool = False
 
 
 class Finish(NamedTuple):
@@ -87,6 +89,9 @@ class _Lane:
         self._finish = finish
 
     def _go(self) -> None:
+        if self._arm.elsewhere:
+            self._finish = _run(self._arm, self._store)
+            return
         try:
             self._own = self._store.another()
         except HoldfastError as error:

@@ -118,6 +118,11 @@ def find_record(reader: Reader, bank: str | None, text: str) -> Record:
             f"{text!r} is not the name of a record.",
             "Give a URI such as holdfast://turn/0123456789abcdef, or the start of an id.",
         )
+    if named.word == "provided":
+        raise NotFoundError(
+            "What a plugin said is not kept.",
+            f"Ask it again: holdfast providers test {named.id.partition('/')[0]} QUERY",
+        )
     found = reader.find(bank, named.word, named.id)
     exact = [record for record in found if record.id == named.id]
     found = exact or found

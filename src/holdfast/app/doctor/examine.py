@@ -10,6 +10,7 @@ from typing import NamedTuple
 from holdfast.app.doctor.check import Check, Family, Grade, Patient
 from holdfast.app.doctor.home import check_home
 from holdfast.app.doctor.hooks import check_hooks
+from holdfast.app.doctor.providers import check_providers
 from holdfast.app.doctor.store import check_models, check_store
 from holdfast.app.doctor.work import check_work
 from holdfast.app.memory import Holdfast
@@ -18,7 +19,14 @@ from holdfast.errors import HoldfastError, StoreError
 from holdfast.hosts.claude_code.seen import see
 from holdfast.settings import Settings
 
-FAMILIES: tuple[Family, ...] = (check_hooks, check_home, check_work, check_store, check_models)
+FAMILIES: tuple[Family, ...] = (
+    check_hooks,
+    check_home,
+    check_work,
+    check_store,
+    check_models,
+    check_providers,
+)
 
 
 class Mended(NamedTuple):

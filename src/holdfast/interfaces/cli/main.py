@@ -75,6 +75,9 @@ GROUPS = {
         "status": Command("status", "what is remembered, and whether every line is accounted for"),
         "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
         "bank": Command("bank", "what a bank is like: disposition, background, names, retention"),
+        "providers": Command(
+            "providers", "plugins that can be asked too, and how reliable they are"
+        ),
         "refine": Command("refine", "make again what older rules and prompts made, priced first"),
         "worker": Command("worker", "do what is to be done behind the scenes, now"),
         "eval": Command("evaluate", "measure how well recall finds what is asked for"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.errors import InputError
@@ -10,6 +11,7 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.recall.plan import Budget
 from holdfast.recall.times import read_span
+from holdfast.settings import Settings
 
 
 def add_bank(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -75,6 +77,34 @@ def add_network(parser: argparse.ArgumentParser) -> None:
         choices=[network.value for network in Network],
         help="only memories of this network; may be given several times (default: all records)",
     )
+
+
+def add_providers(parser: argparse.ArgumentParser) -> None:
+    """`--providers` and `--plugin-dir DIR`."""
+    parser.add_argument(
+        "--providers",
+        action="store_true",
+        help="also ask plugins that offer it, for five seconds at most (see docs/providers.md)",
+    )
+    add_plugin_dir(parser)
+
+
+def add_plugin_dir(parser: argparse.ArgumentParser) -> None:
+    """`--plugin-dir DIR`, any number of times."""
+    parser.add_argument(
+        "--plugin-dir",
+        action="append",
+        default=[],
+        type=some_path,
+        metavar="DIR",
+        help="a plugin in this folder is a provider too, as for `claude --plugin-dir`",
+    )
+
+
+def with_plugins(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """The settings with the folders of plugins that a command names."""
+    folders = (*settings.providers.plugin_dirs, *arguments.plugin_dir)
+    return replace(settings, providers=replace(settings.providers, plugin_dirs=folders))
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:

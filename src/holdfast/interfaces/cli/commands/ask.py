@@ -9,6 +9,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.model.query import Answer, Layer
 from holdfast.recall.plan import Budget
+from holdfast.settings import load_settings
 
 HELP = """\
 Answer a question from memory. The answer is made of sentences that were said or
@@ -42,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_layer(parser)
     options.add_as_of(parser)
+    options.add_providers(parser)
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     question = options.words(arguments.question, "question")
     screen = Screen()
-    with open_reading() as memory:
+    with open_reading(options.with_plugins(load_settings(), arguments)) as memory:
         answer = memory.ask(
             question,
             arguments.bank,
@@ -58,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             quickly=True,
             as_of=options.as_of(arguments),
             budget=Budget(arguments.budget),
+            providers=arguments.providers,
         )
     if arguments.json:
         screen.json(answer)

@@ -15,8 +15,8 @@ from holdfast.settings import load_settings
 
 HELP = """\
 Check that everything is in order: hooks, scripts, interpreter, permissions, room, events,
-worker, memory, derived rows, vectors, model. Says what is wrong and how to mend it;
---fix mends what is safe to mend. Exit status 1 if something is broken."""
+worker, memory, derived rows, vectors, model, providers. Says what is wrong and how to mend
+it; --fix mends what is safe to mend. Exit status 1 if something is broken."""
 
 EXAMPLES = """\
   holdfast doctor

@@ -14,6 +14,7 @@ from holdfast.model.query import Hit, Layer, Recalled, Strategy
 from holdfast.model.trust import Status
 from holdfast.recall.expansion import Expansion
 from holdfast.recall.plan import Budget, Fusion, Plan
+from holdfast.settings import load_settings
 
 HELP = """\
 Find the records that speak of something: turns, exchanges, digests and commits.
@@ -25,7 +26,8 @@ EXAMPLES = """\
   holdfast recall retry backoff
   holdfast recall "why did the cache go stale" --limit 5
   holdfast recall src/ui/rest.js --layer transcripts --json
-  holdfast recall package manager --as-of 2026-03-01"""
+  holdfast recall package manager --as-of 2026-03-01
+  holdfast recall retry policy --providers"""
 
 
 # What a score is multiplied by, and so 1 where it is not there; the rest is added.
@@ -61,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_layer(parser)
     options.add_as_of(parser)
     options.add_network(parser)
+    options.add_providers(parser)
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -69,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     query = options.words(arguments.query, "query")
     screen = Screen()
-    with open_reading() as memory:
+    with open_reading(options.with_plugins(load_settings(), arguments)) as memory:
         plan = Plan(
             tuple(Layer(name) for name in arguments.layer),
             arguments.limit,
@@ -78,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.expansion,
             as_of=options.as_of(arguments),
             networks=tuple(Network(name) for name in arguments.network),
+            providers=arguments.providers,
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)
@@ -103,7 +107,7 @@ def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
         bank = hit.pop("bank")
         if bank in names:
             hit["bank"] = names[bank]
-        for name in ("corrected", "superseded_by", "supersedes"):
+        for name in ("corrected", "superseded_by", "supersedes", "provider"):
             if not hit[name]:
                 del hit[name]
     return whole
@@ -167,6 +171,7 @@ def _why(hit: Hit) -> str:
 
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
+    head += f" · {hit.provider}" if hit.provider else ""
     head += f" · {bank}" if bank else ""
     head += f" · {hit.status.value}" if hit.status in _TOLD else ""
     head += f" · corrected {hit.corrected}" if hit.corrected else ""

@@ -13,6 +13,8 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.cost import cost_json, print_costs, print_summary
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.model.ledger import Balance, SourceState
+from holdfast.settings import OFF
+from holdfast.sources.providers.reliability import Book
 from holdfast.store.protocol import Counts
 
 HELP = """\
@@ -67,6 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
             told = _contract(memory, id, counts, balance)
             told["cost"] = cost_json(costs, arguments.cost)
             told["older"] = look(memory)
+            told["providers"] = {
+                "use": memory.settings.providers.use,
+                "failing": _failing(memory),
+            }
             screen.json({**told, **_health(health, verdict, memory.reader.last_event(id), id)})
         else:
             _print_verdict(screen, health, verdict)
@@ -74,7 +80,15 @@ def run(arguments: argparse.Namespace) -> int:
             _print_work(screen, health)
             print_summary(screen, costs)
             _print_older(screen, look(memory))
+            for who, problem in _failing(memory).items():
+                screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
     return 0
+
+
+def _failing(memory: Reading) -> dict[str, str]:
+    """The plugins that did not answer when they were last asked, and why."""
+    known = Book(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
+    return {id: standing.problem for id, standing in known.items() if standing.failures}
 
 
 def _folder() -> Path | None:

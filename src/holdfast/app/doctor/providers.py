@@ -1,0 +1,42 @@
+"""Plugins that may be asked: whether they can be, and whether they answer. Nothing is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.providing import Listed, Providers
+from holdfast.app.reading import utc_now
+from holdfast.settings import OFF
+
+_NAME = "providers"
+
+
+def check_providers(patient: Patient) -> list[Check]:
+    """One line for all where they are in order, else one for each that is not."""
+    if patient.settings.providers.use == OFF:
+        return [fine(_NAME, "Off: no plugin is asked.")]
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError:
+        folder = None
+    found = Providers(patient.settings, utc_now, folder)
+    told = [_check(item) for item in found.listed()]
+    wrong = [check for check in told if check is not None]
+    wrong += [
+        Check(_NAME, Grade.WARNING, problem, "See docs/providers.md") for problem in found.problems
+    ]
+    count = len(found.usable())
+    return wrong or [fine(_NAME, f"{count} plugin{'s' * (count != 1)} can be asked.")]
+
+
+def _check(item: Listed) -> Check | None:
+    name, standing = item.provider.name, item.standing
+    if item.provider.problem:
+        sentence = f"{name} cannot be asked: {item.provider.problem}."
+        return Check(_NAME, Grade.WARNING, sentence, "See docs/providers.md")
+    if item.resting or standing.failures:
+        rest = f"; left alone until {standing.resting_until[:16]}Z" if item.resting else ""
+        sentence = f"{name} failed {standing.failures} times: {standing.problem}{rest}."
+        return Check(_NAME, Grade.WARNING, sentence, f"holdfast providers test {name} QUERY")
+    return None

@@ -1,0 +1,132 @@
+"""How far each provider can be relied on: kept in one small file of the home.
+
+After every call the share of successes and the time they took move a little towards how it went.
+A provider that fails twice in a row is left alone for ten minutes, and twice as long each time it
+fails again. Nothing that was asked or answered is written down.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+FILE = "providers.json"
+_LEARN = 0.3
+_PATIENCE = 2
+_REST_S = 600
+_LONGEST_S = 86_400
+_SLOW_MS = 5_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of a provider. `failures` are those in a row; `resting_until` is "" for one
+    that may be asked."""
+
+    calls: int = 0
+    success: float = 1.0
+    ms: float = 0.0
+    failures: int = 0
+    resting_until: str = ""
+    problem: str = ""
+    last: str = ""
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1: how often it answers, and half of it how fast."""
+        return round(self.success * (1 - 0.5 * min(1.0, self.ms / _SLOW_MS)), 3)
+
+    def rests(self, now: str) -> bool:
+        """Whether it is left alone now."""
+        return self.resting_until > now
+
+
+def went_well(before: Standing, ms: float, now: str) -> Standing:
+    """What is known after an answer."""
+    known = before.ms if before.ms else ms
+    return replace(
+        before,
+        calls=before.calls + 1,
+        success=round(_towards(before.success, 1.0), 4),
+        ms=round(_towards(known, ms), 1),
+        failures=0,
+        resting_until="",
+        problem="",
+        last=now,
+    )
+
+
+def went_wrong(before: Standing, problem: str, now: str) -> Standing:
+    """What is known after a failure."""
+    failures = before.failures + 1
+    until = ""
+    if failures >= _PATIENCE:
+        rest = min(_LONGEST_S, _REST_S * 2 ** min(10, failures - _PATIENCE))
+        moment = datetime.fromisoformat(now) + timedelta(seconds=rest)
+        until = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return replace(
+        before,
+        calls=before.calls + 1,
+        success=round(_towards(before.success, 0.0), 4),
+        failures=failures,
+        resting_until=until,
+        problem=problem,
+        last=now,
+    )
+
+
+def _towards(known: float, seen: float) -> float:
+    return known + _LEARN * (seen - known)
+
+
+class Book:
+    """The file. Where it cannot be written, nothing is learnt; where it cannot be read, nothing is
+    known."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / FILE
+
+    def read(self) -> dict[str, Standing]:
+        """Every provider's standing, by its id."""
+        try:
+            told: Any = json.loads(self._path.read_text("utf-8"))
+            items = cast(dict[str, Any], told["providers"])
+            return {id: Standing(**fields) for id, fields in items.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return {}
+
+    def note(self, id: str, now: str, ms: float, problem: str = "") -> Standing:
+        """Note an answer, or a failure if there is a problem; the standing after it."""
+        after = Standing()
+        with suppress(OSError), self._held():
+            known = self.read()
+            before = known.get(id, Standing())
+            after = went_wrong(before, problem, now) if problem else went_well(before, ms, now)
+            self._write({**known, id: after})
+        return after
+
+    def _write(self, known: dict[str, Standing]) -> None:
+        told = {"version": 1, "providers": {id: asdict(item) for id, item in known.items()}}
+        new = self._path.with_name(f"{FILE}.{os.getpid()}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
+            json.dump(told, file, indent=1)
+        new.replace(self._path)
+
+    @contextmanager
+    def _held(self) -> Generator[None]:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT
+        lock = os.open(self._path.with_name(f"{FILE}.lock"), flags, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)

@@ -1,0 +1,131 @@
+"""A provider that is a program, spoken to over its standard input and output.
+
+It runs under a guard (`guard`), in a group of its own, and ends with us whatever happens to us.
+Its complaints go nowhere, and it gets the environment it is given and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from shutil import which
+
+from holdfast.errors import ProviderError
+from holdfast.sources.providers import guard
+from holdfast.sources.providers.rpc import (
+    Deadline,
+    Meter,
+    Object,
+    answers,
+    dump,
+    read,
+    reply_to,
+)
+
+_CHUNK = 65_536
+_LEAVING_S = 0.2
+_ENDING_S = 3.0
+
+
+class Stdio:
+    """A running program."""
+
+    def __init__(
+        self, command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
+    ) -> None:
+        found = which(command, path=environment.get("PATH"))
+        if found is None:
+            raise ProviderError("its program is not there")
+        ours, self._lifeline = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", guard.__file__, str(ours), found, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env=dict(environment),
+                pass_fds=(ours,),
+                start_new_session=True,
+                bufsize=0,
+            )
+        except (OSError, ValueError) as error:
+            os.close(self._lifeline)
+            raise ProviderError("its program cannot be started") from error
+        finally:
+            os.close(ours)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        os.set_blocking(self._in.fileno(), False)
+        self._meter = Meter()
+        self._pending = bytearray()
+
+    def request(self, message: Object, deadline: Deadline) -> Object:
+        """Send a request and wait for its answer; anything else that comes is dealt with."""
+        self._send(message, deadline)
+        while True:
+            for told in self._receive(deadline):
+                if answers(told, message):
+                    return told
+                owed = reply_to(told)
+                if owed is not None:
+                    self._send(owed, deadline)
+
+    def notify(self, message: Object, deadline: Deadline) -> None:
+        """Send what needs no answer."""
+        self._send(message, deadline)
+
+    def _send(self, message: Object, deadline: Deadline) -> None:
+        left = memoryview(dump(message) + b"\n")
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._in, selectors.EVENT_WRITE)
+            while left:
+                if not ready.select(deadline.left()):
+                    raise deadline.passed()
+                try:
+                    left = left[os.write(self._in.fileno(), left) :]
+                except BlockingIOError:
+                    continue
+                except OSError as error:
+                    raise self._ended() from error
+
+    def _receive(self, deadline: Deadline) -> list[Object]:
+        """The next messages."""
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._out, selectors.EVENT_READ)
+            if not ready.select(deadline.left()):
+                raise deadline.passed()
+        piece = os.read(self._out.fileno(), _CHUNK)
+        if not piece:
+            raise self._ended()
+        self._pending += piece
+        *lines, rest = self._pending.split(b"\n")
+        self._pending = rest
+        self._meter.take(len(piece), max(len(rest), *map(len, lines)) if lines else len(rest))
+        return [message for line in lines for message in read(bytes(line))]
+
+    def _ended(self) -> ProviderError:
+        with suppress(subprocess.TimeoutExpired):
+            if self._process.wait(_LEAVING_S) == guard.NOT_STARTED:
+                return ProviderError("its program cannot be started")
+        return ProviderError("its program ended without an answer")
+
+    def close(self, kindly: bool = True) -> None:
+        """End the program: let it leave by itself for a moment, then have the guard see to it."""
+        with suppress(OSError):
+            self._in.close()
+        if kindly:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LEAVING_S)
+        os.close(self._lifeline)
+        try:
+            self._process.wait(_ENDING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._out.close()

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.providers.plugins import SERVERS, make_plugin, providers_for
+
+from holdfast.app.providing import Providers
+from holdfast.errors import ProviderError
+
+TOOLS = {"tools": [{"name": "search", "inputSchema": {
+    "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"],
+}}]}  # fmt: skip
+Handle = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
+
+
+@contextmanager
+def official_server() -> Generator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, str(SERVERS / "official.py"), str(port)])
+    try:
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@contextmanager
+def server(handle: Handle) -> Generator[str]:
+    """A server of our own, which may do anything."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            handle(self, message)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.daemon_threads = True
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{made.server_port}/mcp"
+    finally:
+        made.shutdown()
+        made.server_close()
+
+
+def reply(
+    handler: BaseHTTPRequestHandler, body: bytes, kind: str = "application/json", status: int = 200
+) -> None:
+    handler.send_response(status)
+    handler.send_header("Content-Type", kind)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def answer(message: dict[str, Any]) -> bytes:
+    results: dict[str, Any] = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {}},
+        "tools/list": TOOLS,
+        "tools/call": {"content": [{"type": "text", "text": "Retries stop."}]},
+    }
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": message.get("id"), "result": results.get(message["method"], {})}
+    ).encode()
+
+
+def reach(
+    tmp_path: Path, url: str, patience_s: float = 60.0, headers: dict[str, str] | None = None
+) -> Providers:
+    told = {"type": "http", "url": url, "headers": headers or {}}
+    tools = ["mcp__main__search_pages", "mcp__main__search"]
+    plugin = make_plugin(tmp_path / "wiki", told, tools)
+    return providers_for(tmp_path, plugin, patience_s=patience_s, more='env = ["WIKI_TOKEN"]')
+
+
+def ask(found: Providers) -> list[str]:
+    return [told.text for told in found.ask(found.named("wiki"), "retry policy")]
+
+
+def test_a_server_of_the_official_library_is_asked_over_http(tmp_path: Path) -> None:
+    with official_server() as url:
+        [told] = ask(reach(tmp_path, url))
+    assert told.startswith("Retries of the payment importer")
+
+
+def test_json_and_streams_are_understood_and_headers_sent(tmp_path: Path) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def handle(handler: BaseHTTPRequestHandler, message: dict[str, Any]) -> None:
+        version = handler.headers.get("MCP-Protocol-Version", "")
+        seen.append((handler.headers["Authorization"], version))
+        if message["method"] == "tools/call":
+            note = b'{"jsonrpc": "2.0", "method": "notifications/progress", "params": {}}'
+            lines = b": hello\r\n\r\ndata: " + note + b"\r\n\r\nevent: message\r\ndata: "
+            reply(handler, lines + answer(message) + b"\r\n\r\n", "text/event-stream")
+        else:
+            reply(handler, answer(message))
+
+    with server(handle) as url:
+        headers = {"Authorization": "Bearer ${WIKI_TOKEN}"}
+        assert ask(reach(tmp_path, url, headers=headers)) == ["Retries stop."]
+    assert seen[0] == ("Bearer t0k", "") and seen[-1] == ("Bearer t0k", "2025-06-18")
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (401, r"it wants a login that we do not have \(HTTP 401\)"),
+        (302, "it sends us to another address, where we do not go"),
+        (500, "it refused with HTTP 500"),
+        (200, "it closed the connection without an answer"),
+    ],
+)
+def test_refusals_are_told(tmp_path: Path, status: int, why: str) -> None:
+    with (
+        server(lambda handler, message: reply(handler, b"<html>", "text/html", status)) as url,
+        pytest.raises(ProviderError, match=why),
+    ):
+        ask(reach(tmp_path, url))
+
+
+def test_a_server_that_is_not_there_or_floods_is_told_of(tmp_path: Path) -> None:
+    with pytest.raises(ProviderError, match="it cannot be reached"):
+        ask(reach(tmp_path, "http://127.0.0.1:9/mcp"))
+    with (
+        server(lambda handler, message: reply(handler, b"x" * 3_000_000)) as url,
+        pytest.raises(ProviderError, match="more than 1,000,000 bytes"),
+    ):
+        ask(reach(tmp_path, url))
+
+
+def test_a_server_that_trickles_is_cut_off_in_time(tmp_path: Path) -> None:
+    over = threading.Event()
+
+    def handle(handler: BaseHTTPRequestHandler, message: dict[str, Any]) -> None:
+        while not over.wait(0.05):
+            try:
+                handler.wfile.write(b"H")
+                handler.wfile.flush()
+            except OSError:
+                return
+
+    with server(handle) as url:
+        started = time.monotonic()
+        with pytest.raises(ProviderError, match="it did not answer within 1 s"):
+            ask(reach(tmp_path, url, patience_s=1.0))
+        over.set()
+        assert time.monotonic() - started < 10

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from holdfast.sources.providers.reliability import Book, Standing, went_well, went_wrong
+
+NOON = "2026-03-01T12:00:00.000Z"
+
+
+def test_success_and_speed_make_the_score() -> None:
+    swift = went_well(Standing(), 100.0, NOON)
+    slow = went_well(Standing(), 4000.0, NOON)
+    torn = went_wrong(swift, "it hangs", NOON)
+    assert 1 > swift.score > slow.score > torn.score * 0.8 > 0
+    assert torn.score < swift.score and went_well(torn, 100.0, NOON).score > torn.score
+    assert swift.ms == 100.0 and went_well(swift, 200.0, NOON).ms == 130.0
+
+
+def test_one_failure_is_forgiven_and_more_are_rested_ever_longer() -> None:
+    standing, until = Standing(), list[str]()
+    for _ in range(12):
+        standing = went_wrong(standing, "it hangs", NOON)
+        until.append(standing.resting_until)
+    assert until[:4] == [
+        "",
+        "2026-03-01T12:10:00.000Z",
+        "2026-03-01T12:20:00.000Z",
+        "2026-03-01T12:40:00.000Z",
+    ]
+    assert until[-1] == "2026-03-02T12:00:00.000Z"
+    assert standing.rests(NOON) and not standing.rests("2026-03-03T00:00:00.000Z")
+    again = went_well(standing, 50.0, NOON)
+    assert (again.failures, again.resting_until, again.problem) == (0, "", "")
+
+
+def test_the_book_is_its_owners_alone_and_loses_nothing(tmp_path: Path) -> None:
+    book = Book(tmp_path / "home")
+    threads = [
+        threading.Thread(target=book.note, args=(f"p{n % 2}", NOON, 10.0)) for n in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {id: standing.calls for id, standing in book.read().items()} == {"p0": 10, "p1": 10}
+    path = tmp_path / "home" / "providers.json"
+    assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+    assert json.loads(path.read_text())["version"] == 1
+
+
+@pytest.mark.parametrize("junk", ["", "{", "[]", '{"providers": {"a": {"no": 1}}}', "[" * 99_999])
+def test_a_book_that_is_not_in_order_knows_nothing(tmp_path: Path, junk: str) -> None:
+    (tmp_path / "providers.json").write_text(junk)
+    book = Book(tmp_path)
+    assert book.read() == {}
+    book.note("wiki@m", NOON, 0.0, "it hangs")
+    assert book.read()["wiki@m"].problem == "it hangs"
+
+
+def test_a_book_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    Book(tmp_path / "home").note("wiki@m", NOON, 10.0)
