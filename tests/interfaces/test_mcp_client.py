@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.app.access_tools import ACCESS_TOOLS
 from holdfast.app.memory import open_memory
+from holdfast.app.search_tools import SEARCH_TOOLS
 from holdfast.settings import load_settings
 from holdfast.testing.transcripts import Script
 
@@ -87,3 +88,33 @@ def test_the_data_access_layer_by_the_protocols_own_client(place: Path) -> None:
         assert (await session.list_resource_templates()).resourceTemplates
 
     converse(place, "memory", talk)
+
+
+def test_search_by_the_protocols_own_client(place: Path) -> None:
+    given = {
+        "query": "nightly import",
+        "concept": "courier",
+        "filePath": "src/cache.py",
+        "type": "bugfix",
+        "anchor": "2026-01-05",
+    }
+
+    async def talk(session: Any) -> None:
+        listed = (await session.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in SEARCH_TOOLS]
+        for tool in listed:
+            assert tool.annotations.readOnlyHint
+            wanted = {key: given[key] for key in tool.inputSchema.get("required", [])}
+            told = await call(session, tool.name, wanted)
+            assert not told["isError"] and told["content"][0]["text"], tool.name
+        more = {"query": "nightly import", "days": 0, "mode": "interactive"}
+        told = await call(session, "get_timeline_by_query", more)
+        best = told["structuredContent"]["items"][0]
+        assert best["uri"] in told["content"][0]["text"]
+        assert f"~{best['tokens']} tokens" in told["content"][0]["text"]
+        read = await session.read_resource(best["uri"])
+        assert read.contents[0].text
+        wrong = await call(session, "get_context_timeline", {"anchor": "no such thing"})
+        assert wrong["isError"] and "record" in wrong["content"][0]["text"]
+
+    converse(place, "search", talk)

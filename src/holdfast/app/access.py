@@ -9,19 +9,16 @@ never an instruction.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from itertools import islice
 from time import perf_counter
-from types import TracebackType
-from typing import Any, Self
 
 from holdfast.app.access_results import confidence, result_of, tell_strategies
 from holdfast.app.access_tools import ACCESS_TOOLS, LIMIT, STRATEGIES, USUAL_MS
-from holdfast.app.reading import meant_bank, no_bank, utc_now
+from holdfast.app.looking import Looking
+from holdfast.app.reading import utc_now
 from holdfast.app.results import fit
 from holdfast.app.tool import Object, Tool, check, find_tool
 from holdfast.capture.redact import Redactor
-from holdfast.errors import HoldfastError
 from holdfast.model.query import Hit, Layer, Passage, Strategy
 from holdfast.recall import arms
 from holdfast.recall.candidates import Candidate, Pool
@@ -30,15 +27,13 @@ from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.fallback import CLARIFICATION, fall_back, grep
 from holdfast.recall.fusion import admit, by_places
 from holdfast.recall.hits import hit
-from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Fusion, Plan
 from holdfast.recall.question import Query, read
 from holdfast.recall.race import Arm, race
 from holdfast.recall.relevance import coverage
 from holdfast.recall.standing import stand
-from holdfast.refine.banks import Banks
 from holdfast.settings import Settings, load_settings
-from holdfast.store.protocol import Reader, ReadStore
+from holdfast.store.protocol import ReadStore
 from holdfast.store.sqlite.read_only import SqliteReadStore
 
 _POOL = 60
@@ -53,8 +48,8 @@ _ABOUT = {
 }
 
 
-class Access:
-    """The tools, over one memory. `bank` is a name, "all", or "" for that of this folder."""
+class Access(Looking):
+    """The tools, over one memory."""
 
     def __init__(
         self,
@@ -63,13 +58,7 @@ class Access:
         bank: str = "",
         now: Callable[[], str] = utc_now,
     ) -> None:
-        self._reader = reader
-        self._settings = settings
-        self._name = bank or settings.bank
-        self._now = now
-        self._banks = Banks(settings)
-        self._meaning: Meaning | None = None
-        self._problem = ""
+        super().__init__(reader, settings, bank, now)
         self._run: dict[str, Callable[[Object], Object]] = {
             "memory_search_fts": self._fts,
             "memory_search_vector": self._vector,
@@ -80,26 +69,6 @@ class Access:
             "memory_scan_recent_sessions": self._scan_recent_sessions,
             "memory_grep_transcripts": self._grep_transcripts,
         }
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the files."""
-        self._reader.close()
-
-    @property
-    def reader(self) -> Reader:
-        """Everything that is stored, read-only."""
-        return self._reader
 
     def tools(self) -> tuple[Tool, ...]:
         """What can be called, with the schemas of what each takes."""
@@ -247,10 +216,6 @@ class Access:
         bank = self.bank()
         return bank, read(self._reader, bank, given["query"], self._now)
 
-    def bank(self) -> str | None:
-        """The id of the bank that is looked into; None for all, "" for one that is not there."""
-        return meant_bank(self._reader, self._banks, self._name)
-
     def _may_read_raw(self) -> bool:
         """A raw line does not tell whether it was left out of the memory on purpose."""
         return not (self._settings.exclude_tools or self._settings.exclude_paths)
@@ -297,25 +262,11 @@ class Access:
     def _hit(self, candidate: Candidate) -> Hit:
         return hit(self._reader, candidate)
 
-    def _loaded(self) -> Meaning | None:
-        """What models add, loaded when it is first wanted."""
-        if self._meaning is None and self._reader.vector_models():
-            models: Any = import_module("holdfast.app.models")
-            try:
-                self._meaning = models.load_meaning(self._settings)
-            except HoldfastError as error:
-                self._problem = f"{error.message} {error.remedy}".strip()
-        return self._meaning
-
     def _told(self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()) -> Object:
         kept, left = fit(result_of(self._reader, one) for one in hits)
         told: Object = {"resultCount": len(kept), "results": kept}
         told |= {"leftOut": left} if left else {}
-        return told | self._notes(bank, problems)
-
-    def _notes(self, bank: str | None, problems: Sequence[str] = ()) -> Object:
-        notes = [*([no_bank(self._reader)] if bank == "" else []), *problems]
-        return {"notes": notes} if notes else {}
+        return told | self._notes(bank, *problems)
 
 
 def open_access(settings: Settings | None = None, bank: str = "") -> Access:

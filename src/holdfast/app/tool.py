@@ -67,12 +67,14 @@ def check(tool: Tool, given: object) -> Object:
 
 
 def _checked(key: str, value: object, schema: Object) -> Any:
-    wanted: Any = schema["type"]
-    kinds = cast(list[str], wanted if isinstance(wanted, list) else [wanted])
-    for kind in kinds:
+    wanted: list[tuple[str, Object]] = []
+    for option in cast(list[Object], schema.get("anyOf", [schema])):
+        kinds: Any = option["type"]
+        wanted += [(kind, option) for kind in (kinds if isinstance(kinds, list) else [kinds])]
+    for kind, option in wanted:
         if _IS[kind](value):
-            return _CHECK[kind](key, value, schema)
-    raise InputError(f"{key} must be {' or '.join(_CALLED[kind] for kind in kinds)}.")
+            return _CHECK[kind](key, value, option)
+    raise InputError(f"{key} must be {' or '.join(_CALLED[kind] for kind, _ in wanted)}.")
 
 
 def _text(key: str, value: Any, schema: Object) -> str:

@@ -22,17 +22,20 @@ has it. `holdfast setup` makes Claude Code start it; any other client can be tol
 it in the folder of a project. It ends when its input does.
 
 Without a name it is the server for an agent at work. `memory` is the data access layer:
-eight read-only tools for an agent that researches a question by itself."""
+eight read-only tools for an agent that researches a question by itself. `search` shows an
+index first and texts when they are asked for: nine read-only tools."""
 
 EXAMPLES = """\
   holdfast mcp
   holdfast mcp memory
+  holdfast mcp search
   claude mcp add memory -- holdfast mcp"""
 
 MAIN = "main"
 OFFERS = {
     MAIN: "holdfast.interfaces.mcp.main_offer",
     "memory": "holdfast.interfaces.mcp.access_offer",
+    "search": "holdfast.interfaces.mcp.search_offer",
 }
 
 

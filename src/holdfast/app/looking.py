@@ -1,0 +1,76 @@
+"""A memory that is looked into and never changed: what the faces for agents share.
+
+It is given a `ReadStore`, which has no method that writes, on a connection that refuses to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Self
+
+from holdfast.app.reading import meant_bank, no_bank, utc_now
+from holdfast.app.tool import Object
+from holdfast.errors import HoldfastError
+from holdfast.recall.meaning import Meaning
+from holdfast.refine.banks import Banks
+from holdfast.settings import Settings
+from holdfast.store.protocol import Reader, ReadStore
+
+
+class Looking:
+    """One memory. `bank` is a name, "all", or "" for that of this folder."""
+
+    def __init__(
+        self,
+        reader: ReadStore,
+        settings: Settings,
+        bank: str = "",
+        now: Callable[[], str] = utc_now,
+    ) -> None:
+        self._reader = reader
+        self._settings = settings
+        self._name = bank or settings.bank
+        self._now = now
+        self._banks = Banks(settings)
+        self._meaning: Meaning | None = None
+        self._problem = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._reader.close()
+
+    @property
+    def reader(self) -> Reader:
+        """Everything that is stored, read-only."""
+        return self._reader
+
+    def bank(self, name: str = "") -> str | None:
+        """The id of the bank that is looked into; None for all, "" for one that is not there."""
+        return meant_bank(self._reader, self._banks, name or self._name)
+
+    def _loaded(self) -> Meaning | None:
+        """What models add, loaded when it is first wanted."""
+        if self._meaning is None and self._reader.vector_models():
+            models: Any = import_module("holdfast.app.models")
+            try:
+                self._meaning = models.load_meaning(self._settings)
+            except HoldfastError as error:
+                self._problem = f"{error.message} {error.remedy}".strip()
+        return self._meaning
+
+    def _notes(self, bank: str | None, *notes: str) -> Object:
+        told = [*([no_bank(self._reader)] if bank == "" else []), *filter(None, notes)]
+        return {"notes": told} if told else {}
