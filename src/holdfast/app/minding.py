@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.app.reading import here
 from holdfast.app.teaching import Teaching
 from holdfast.capture.redact import Redactor
-from holdfast.errors import HoldfastError, InputError, NotFoundError
+from holdfast.errors import HoldfastError, InputError, ModelAnswerError, NotFoundError
 from holdfast.learn.banks import Wish, change_bank, keep_retention
 from holdfast.learn.mind import reflect_bank
 from holdfast.learn.opinions import trend_of
@@ -92,7 +92,9 @@ class Minding(Teaching):
         try:
             return thinking.think(self._store, self.settings, self._now, bank, found, told)
         except HoldfastError as error:
-            problem = f"By rules alone: {error.message} {error.remedy}".strip()
+            unusable = isinstance(error, ModelAnswerError)
+            said = "the model's answer could not be used: " if unusable else ""
+            problem = f"By rules alone: {said}{error.message} {error.remedy}".strip()
             return replace(told, caveats=(*told.caveats, problem))
 
     def _keep_thoughts(self, bank: Bank, told: Reflection) -> Reflection:

@@ -8,7 +8,8 @@ sources allow, whichever is less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -24,6 +25,7 @@ from holdfast.model.trust import Trust
 from holdfast.refine.answers import read_object
 from holdfast.refine.evidence import TOLD_SHARE, Evidence, clean
 from holdfast.refine.prompts import bordered
+from holdfast.regex import regex
 from holdfast.research.reflection import opinion_line
 
 REFLECTION = "reflection"
@@ -31,6 +33,8 @@ ANSWER_TOKENS = 2000
 _SHOWN = 14
 _RECORD = 900
 _MOST_CLAIMS = 5
+# A record that an answer names.
+_NAMED = regex(r" ?\[(\d{1,9})\]")
 
 _TASK = """\
 You think about a question for the memory of a project. Each record begins with a line of its
@@ -131,7 +135,8 @@ def checked(
     """The reflection with what of a thought is borne out; as it was, if too little is."""
     texts = [hit.text for hit in hits]
     evidence = Evidence([*texts, told.query], [*texts, told.query, bank.background])
-    answer = redactor.redact(evidence.kept(clean(thought.answer), TOLD_SHARE)).text
+    said = _NAMED.sub(_if_there(len(hits)), clean(thought.answer))
+    answer = redactor.redact(evidence.kept(said, TOLD_SHARE)).text
     if not answer:
         problem = "By rules alone: nothing in the model's answer was borne out by the records."
         return replace(told, caveats=(*told.caveats, problem))
@@ -154,6 +159,11 @@ def checked(
         citations=cited,
         caveats=tuple(c for c in told.caveats if "background" not in c),
     )
+
+
+def _if_there(count: int) -> Callable[[re.Match[str]], str]:
+    """A record that an answer names stays, if it was shown one of that number."""
+    return lambda named: named.group() if 1 <= int(named.group(1)) <= count else ""
 
 
 def _claim(
