@@ -24,8 +24,8 @@ from holdfast.app.evaluation.engine import prepare
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.sets import read_set, spread
 from holdfast.app.memory import Holdfast
+from holdfast.app.researching import Wish, answered
 from holdfast.model.query import Answer
-from holdfast.recall.plan import Budget
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.transcripts import Script
 
@@ -116,9 +116,9 @@ def constructed() -> list[Outcome]:
 
 def _asked(memory: Holdfast, question: str, answer: str, bank: str = "all") -> Outcome:
     began = time.perf_counter()
-    first = memory.ask(question, bank, budget=Budget.LOW)
+    first = answered(memory, Wish(question, bank, rounds=1))
     between = time.perf_counter()
-    whole = memory.ask(question, bank)
+    whole = answered(memory, Wish(question, bank))
     return Outcome(answer, first, whole, (between - began, time.perf_counter() - between))
 
 

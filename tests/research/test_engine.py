@@ -63,7 +63,7 @@ def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -
 def test_each_step_is_told_and_the_last_has_the_answer(memory: Holdfast) -> None:
     told = events(memory, ASKED)
     stages = [event.stage for event in told]
-    assert stages[:3] == [Stage.SEARCHING, Stage.FOUND, Stage.READING]
+    assert stages[:4] == [Stage.PLANNED, Stage.SEARCHING, Stage.FOUND, Stage.READING]
     assert stages[-1] is Stage.DONE and told[-1].answer is not None
     assert all(event.answer is None for event in told[:-1])
     assert max(event.round for event in told) == 2

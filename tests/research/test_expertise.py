@@ -42,6 +42,11 @@ class History:
         self.git(who, day, "add", "-A")
         self.git(who, day, "commit", "-q", "-m", message)
 
+    def commit_id(self, who: tuple[str, str], day: str, message: str, file: str, lines: int) -> str:
+        self.commit(who, day, message, file, lines)
+        command = ["git", "-C", str(self.top), "rev-parse", "HEAD"]
+        return subprocess.run(command, check=True, capture_output=True).stdout.decode().strip()
+
     def who(self, about: str) -> list[Expert]:
         self.memory.ingest_git(self.top, "harbour")
         return self.memory.who_knows(about)

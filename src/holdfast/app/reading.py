@@ -38,6 +38,7 @@ from holdfast.store.versions import Standing
 
 if TYPE_CHECKING:
     from holdfast.recall.trace import Trace
+    from holdfast.research.team import TeamAnswer
 
 ALL_BANKS = "all"
 _PLAN = Plan()
@@ -305,6 +306,12 @@ class Reading:
         research: Any = import_module("holdfast.app.researching")
         wish = research.Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget))
         return research.answered(self, wish._replace(providers=providers))
+
+    def team_query(self, question: str, bank: str | None = None, limit: int = 10) -> TeamAnswer:
+        """What the team knows of a question: an answer from commits, what sessions came to and
+        rules, the best records for it, and the people to ask."""
+        research: Any = import_module("holdfast.app.researching")
+        return research.team_query(self, question, bank, limit)
 
     def problems(self, plan: Plan) -> tuple[str, ...]:
         """What an answer was made without."""

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from holdfast.errors import InputError
-from holdfast.model.query import Answer, Layer, Recalled
+from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.research import Event
 from holdfast.recall.plan import Budget, Plan
+from holdfast.regex import regex
 from holdfast.research import outside
 from holdfast.research.answer import Way
 from holdfast.research.engine import EFFORTS, Ground, investigate
+from holdfast.research.lessons import learned
 from holdfast.settings import ALWAYS, Settings
 from holdfast.store.protocol import Reader
 
+if TYPE_CHECKING:
+    from holdfast.research.team import TeamAnswer
+
 _LIMIT = 25
 _TOKENS = 20_000
+_OPENING = 60
+_MAY_DIG = regex(
+    r"\W*(?:(?:so|and|but|please|hey|ok|okay|then|also)\W+)*(?:was|were|has|have|had|is|did|who|"
+    r"whom|when|why|since|how|what|by|for|the history|history|the changes|changes)\b",
+    re.IGNORECASE,
+)
 
 
 class Wish(NamedTuple):
@@ -31,6 +44,10 @@ class Wish(NamedTuple):
     as_of: str = ""
     budget: Budget = Budget.MID
     providers: bool = False
+    # At most so many, whatever the budget allows.
+    rounds: int = 0
+    # How many commits are listed where the answer is a list of them.
+    limit: int = 6
 
 
 class Asked(Protocol):
@@ -65,11 +82,45 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     id = memory.bank_id(wish.bank)
     search = _Search(recall, wish.bank, plan)
     way = Way(id, wish.question, memory.moment, wish.layers, wish.as_of)
-    for event in investigate(Ground(memory.reader, way, search, EFFORTS[wish.budget])):
+    effort = EFFORTS[wish.budget]
+    effort = effort._replace(rounds=wish.rounds or effort.rounds)
+    digger = _Digger.of(memory.reader, way, wish.limit)
+    for event in investigate(Ground(memory.reader, way, search, effort, digger)):
         if event.answer is not None:
             answer = outside.join(event.answer, search.heard) if search.heard else event.answer
             event = event._replace(answer=_with_notes(memory, answer, id, plan))
         yield event
+
+
+class _Digger:
+    """Digs in history. It is loaded only for a question that may ask for that."""
+
+    def __init__(self, reader: Reader, way: Way, dig: Any, ways: Any, limit: int) -> None:
+        self._reader = reader
+        self._way = way
+        self._dig = dig
+        self._ways = ways
+        self._limit = limit
+
+    @classmethod
+    def of(cls, reader: Reader, way: Way, limit: int) -> _Digger | None:
+        if way.bank == "" or not _MAY_DIG.match(way.question[:_OPENING]):
+            return None
+        dig: Any = import_module("holdfast.research.kinds").kind_of(way.question)
+        ways = import_module("holdfast.research.archaeology") if dig is not None else None
+        return cls(reader, way, dig, ways, limit) if ways is not None else None
+
+    @property
+    def purpose(self) -> str:
+        return f"A question for {self._dig.kind.value}: {self._dig.topic}."
+
+    def tell(self) -> Answer | None:
+        return self._ways.tell(self._reader, self._way, self._dig, self._limit)
+
+    def reasons(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
+        if self._dig.kind.value != "why" or answer.abstained:
+            return None
+        return self._ways.reasons(self._reader, self._way, answer, hits)
 
 
 class _Search:
@@ -102,7 +153,8 @@ class _Search:
 
 def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan) -> Answer:
     """The answer with what must be said of this memory."""
-    notes = (*answer.caveats, *memory.problems(plan))
+    patterns = learned(memory.reader, bank, answer.citations) if answer.citations else ()
+    notes = (*answer.caveats, *patterns, *memory.problems(plan))
     return replace(answer, caveats=(memory.no_bank(), *notes) if bank == "" else notes)
 
 
@@ -112,3 +164,15 @@ def answered(memory: Asked, wish: Wish) -> Answer:
         if event.answer is not None:
             return event.answer
     raise InputError("The question was not answered.", "Ask it again.")
+
+
+def team_query(memory: Asked, question: str, bank: str | None, limit: int) -> TeamAnswer:
+    """What the team knows: out of commits, pulls and issues, what sessions came to, and rules."""
+    team: Any = import_module("holdfast.research.team")
+    wish = Wish(question, bank, team.LAYERS, limit=limit)
+    answer = answered(memory, wish)
+    id = memory.bank_id(bank)
+    plan = Plan(team.LAYERS, limit, wish.budget)
+    found = memory.recall_by(question, bank, plan)
+    people = team.people_for(memory.reader, Way(id, question, memory.moment)) if id != "" else ()
+    return team.TeamAnswer(answer, found.hits, people)

@@ -37,7 +37,7 @@ class Query(NamedTuple):
 def read(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> Query:
     """What a question asks for, by which words, and of which time."""
     text = text.encode("utf-8", "ignore").decode("utf-8")
-    when = _when(store, bank, text, now())
+    when = when_of(store, bank, text, now())
     # Every passage can be found by the words of its date, so those of the question stay, unless
     # they are all it has.
     bare = when.rest if when is not None and when.only and when.rest.strip() else text
@@ -49,7 +49,7 @@ def read(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> 
     return Query(text, terms, weight.by_stem, spelled, when, about_recent(text))
 
 
-def _when(store: Reader, bank: str | None, text: str, now: str) -> When | None:
+def when_of(store: Reader, bank: str | None, text: str, now: str) -> When | None:
     """The time that a question names. One that is about more than a time forgets it if there is
     nothing of that time; in a bank that has been quiet for long, its "in June" and "recently"
     are told from its last day."""

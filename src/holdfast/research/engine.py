@@ -49,6 +49,23 @@ class Adviser(Protocol):
         ...
 
 
+class Digger(Protocol):
+    """Knows the ways to an answer that history has, for a question of such a form."""
+
+    @property
+    def purpose(self) -> str:
+        """What it digs for, in words."""
+        ...
+
+    def tell(self) -> Answer | None:
+        """The answer, if history has one."""
+        ...
+
+    def reasons(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
+        """The answer with a reason, where one was asked for and is missing."""
+        ...
+
+
 class Ground(NamedTuple):
     """What an investigation stands on."""
 
@@ -56,6 +73,7 @@ class Ground(NamedTuple):
     way: Way
     search: Callable[[str], Recalled]
     effort: Effort
+    digger: Digger | None = None
     adviser: Adviser | None = None
     clock: Callable[[], float] = monotonic
 
@@ -67,13 +85,20 @@ def at_least(one: Confidence, other: Confidence) -> bool:
 
 def investigate(ground: Ground) -> Iterator[Event]:
     """Answer a question, step by step. Whoever stops asking for the next event stops the work."""
-    question = ground.way.question
+    question, digger = ground.way.question, ground.digger
+    yield Event(Stage.PLANNED, digger.purpose if digger else "A question of memory.")
+    told = digger.tell() if digger else None
+    if told is not None:
+        yield _reading(told, 1)
+        yield _done(told)
+        return
     yield Event(Stage.SEARCHING, "Asking memory.", query=question)
     found = ground.search(question)
     yield _found(found.hits, 1, question)
     answer = ask(ground.reader, found=found, now=ground.way.now, bank=ground.way.bank,
                  question=question, layers=ground.way.layers, as_of=ground.way.as_of)  # fmt: skip
     yield _reading(answer, 1)
+    answer = (digger.reasons(answer, found.hits) if digger else None) or answer
     if not _rests(ground, answer, found):
         case = _Case(ground, found, answer)
         yield from case.run()
@@ -81,7 +106,7 @@ def investigate(ground: Ground) -> Iterator[Event]:
         if ground.adviser is not None and not answer.abstained:
             yield Event(Stage.SYNTHESISING, "Asking a model to word it.", case.round)
             answer = ground.adviser.worded(answer, case.shown)
-    yield Event(Stage.DONE, _told(answer), answer=answer, uris=_cited(answer))
+    yield _done(answer)
 
 
 def _rests(ground: Ground, answer: Answer, found: Recalled) -> bool:
@@ -223,6 +248,10 @@ def _reading(answer: Answer, round: int) -> Event:
     return Event(
         Stage.READING, _told(answer), round, found=len(answer.citations), uris=_cited(answer)
     )
+
+
+def _done(answer: Answer) -> Event:
+    return Event(Stage.DONE, _told(answer), answer=answer, uris=_cited(answer))
 
 
 def _cited(answer: Answer) -> tuple[str, ...]:

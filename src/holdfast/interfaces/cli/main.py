@@ -40,6 +40,7 @@ GROUPS = {
         "find": Command("find", "work by file, concept, type or date, the latest first"),
         "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
         "show": Command("show", "open a record, down to the raw line it came from"),
+        "team": Command("team", "what the team knows: an answer, commits, and the people to ask"),
         "who": Command("who", "who knows about a file, a folder or a matter, by their commits"),
     },
     "See what is known": {

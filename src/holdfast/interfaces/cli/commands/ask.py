@@ -65,11 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         screen.json(answer)
     else:
-        _print(screen, answer)
+        show_answer(screen, answer)
     return 0
 
 
-def _print(screen: Screen, answer: Answer) -> None:
+def show_answer(screen: Screen, answer: Answer) -> None:
+    """An answer for people."""
     for line in answer.answer.split("\n"):
         screen.wrap(screen.paint(line, "bold"), "", "  ")
     if answer.citations:

@@ -1,0 +1,163 @@
+"""What a question digs for: who, when, what changed, was it reverted, why; and of what.
+
+A form that is not surely one of these is none: an ordinary answer is always there.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+from holdfast.language import squeeze
+from holdfast.regex import regex
+from holdfast.research.expertise import topic_of
+
+_LONG = 400
+_FLAGS = re.IGNORECASE
+
+
+class Kind(StrEnum):
+    """The ways to an answer that history has."""
+
+    REVERTED = "reverted"
+    KNOWS = "knows"
+    REVIEWED = "reviewed"
+    DECIDED = "decided"
+    FIRST = "first"
+    LAST = "last"
+    CHANGES = "changes"
+    WHY = "why"
+
+
+class Dig(NamedTuple):
+    """What is dug for: the kind, the matter, and the deed that was named, if any."""
+
+    kind: Kind
+    topic: str
+    deed: str = ""
+
+
+_BACK = r"(?:reverted|rolled back|undone|backed out|taken back|put back)"
+_BACK_NOW = r"(?:revert|roll back|undo|back out|take back)"
+_BEGIN = (
+    r"(?:introduced?|add(?:ed)?|creat(?:ed?)|start(?:ed)?(?: (?:using|with|on))?|begun|began|"
+    r"begin(?: using)?|adopt(?:ed)?|built|build|wr(?:itten|ite|ote)|appear(?:ed)?|born|made|"
+    r"implement(?:ed)?|set up)"
+)
+_LATER = (
+    r"(?:chang(?:ed?)|updat(?:ed?)|touch(?:ed)?|modif(?:ied|y)|edit(?:ed)?|fix(?:ed)?|"
+    r"remov(?:ed?)|delet(?:ed?)|drop(?:ped)?|renam(?:ed?)|mov(?:ed?)|replac(?:ed?)|refactor(?:ed)?)"
+)
+_WE = r"(?:we|you|they|I|anyone|anybody|someone|somebody|the team)"
+_FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        Kind.REVERTED,
+        regex(
+            rf"^(?:was|were|has|have|had|is|when was|why was|by whom was) (?P<topic>.+?)"
+            rf"(?: (?:ever|later|again|since|been|once))* (?P<deed>{_BACK})\b",
+            _FLAGS,
+        ),
+    ),
+    (
+        Kind.REVERTED,
+        regex(
+            rf"^(?:who|(?:did|have|has|why did|when did) {_WE})(?: ever)? "
+            rf"(?P<deed>{_BACK}|{_BACK_NOW}) (?P<topic>.+)$",
+            _FLAGS,
+        ),
+    ),
+    (
+        Kind.REVIEWED,
+        regex(r"^who (?:has )?(?P<deed>reviewed|approved|acked|tested) (?P<topic>.+)$", _FLAGS),
+    ),
+    (
+        Kind.DECIDED,
+        regex(
+            r"^who (?:has )?(?P<deed>decided|chose|picked|agreed|settled|insisted|ruled)"
+            r"(?: (?:on|to|that|for|against|upon))*(?: (?:we|use))* (?P<topic>.+)$",
+            _FLAGS,
+        ),
+    ),
+    (Kind.FIRST, regex(rf"^who (?:has )?(?:first )?(?P<deed>{_BEGIN}) (?P<topic>.+)$", _FLAGS)),
+    (Kind.LAST, regex(rf"^who (?:has )?(?:last )?(?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS)),
+    (
+        Kind.FIRST,
+        regex(
+            r"^(?:since )?when (?:was|were|is|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
+            r"(?: first| originally)?"
+            rf" (?P<deed>{_BEGIN})\b",
+            _FLAGS,
+        ),
+    ),
+    (
+        Kind.FIRST,
+        regex(
+            rf"^when (?:did|have) {_WE}(?: first)? (?P<deed>{_BEGIN})(?: to| using| with)? "
+            r"(?P<topic>.+)$",
+            _FLAGS,
+        ),
+    ),
+    (
+        Kind.FIRST,
+        regex(
+            rf"^(?:since when|how long)(?: do| have| has| had)? {_WE} "
+            r"(?:use|used|had|have|got) (?P<topic>.+)$",
+            _FLAGS,
+        ),
+    ),
+    (
+        Kind.LAST,
+        regex(
+            r"^when (?:was|were|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
+            r"(?: last| most recently)?"
+            rf" (?P<deed>{_LATER})\b",
+            _FLAGS,
+        ),
+    ),
+    (
+        Kind.LAST,
+        regex(rf"^when (?:did|have) {_WE}(?: last)? (?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS),
+    ),
+    (
+        Kind.CHANGES,
+        regex(
+            rf"^what(?:'s| is| has| have| was| were| did {_WE})?(?: been)? "
+            r"(?:chang(?:ed?|es)|happened|done|new|modified|touched)(?: \w+)??"
+            r" (?:in|to|with|on|about|around) (?P<topic>.+)$",
+            _FLAGS,
+        ),
+    ),
+    (Kind.CHANGES, regex(r"^(?:the )?(?:history|changes) (?:of|to|in) (?P<topic>.+)$", _FLAGS)),
+    (Kind.WHY, regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS)),
+)  # fmt: skip
+_OPENING = regex(r"^(?:so|and|but|please|hey|ok|okay|then|also)[, ]+", _FLAGS)
+_EDGES = " ?.!\"'`“”"
+_ARTICLE = regex(r"^(?:the|a|an|our|this|that|my)\s+", _FLAGS)
+
+
+def kind_of(question: str) -> Dig | None:
+    """What a question digs for; None for one that only memory as a whole can answer."""
+    asked = squeeze(question[:_LONG]).strip(_EDGES)
+    while (shorter := _OPENING.sub("", asked)) != asked:
+        asked = shorter
+    for kind, form in _FORMS[:4]:
+        if dig := _read(kind, form, asked):
+            return dig
+    if topic := topic_of(asked):
+        return Dig(Kind.KNOWS, bare(topic))
+    found = (_read(kind, form, asked) for kind, form in _FORMS[4:])
+    return next((dig for dig in found if dig is not None), None)
+
+
+def _read(kind: Kind, form: re.Pattern[str], asked: str) -> Dig | None:
+    met = form.search(asked)
+    if met is None:
+        return None
+    topic = bare(met["topic"])
+    return Dig(kind, topic, (met.groupdict().get("deed") or "").lower()) if topic else None
+
+
+def bare(topic: str) -> str:
+    """A matter without its article and its signs."""
+    return _ARTICLE.sub("", topic.strip(_EDGES)).strip(_EDGES)
