@@ -308,8 +308,7 @@ class Reading:
         return research.answered(self, wish._replace(providers=providers))
 
     def team_query(self, question: str, bank: str | None = None, limit: int = 10) -> TeamAnswer:
-        """What the team knows of a question: an answer from commits, what sessions came to and
-        rules, the best records for it, and the people to ask."""
+        """What the team knows of a question: an answer, the best records, the people to ask."""
         research: Any = import_module("holdfast.app.researching")
         return research.team_query(self, question, bank, limit)
 
