@@ -11,6 +11,9 @@ HoldfastError
 │   ├── ModelAnswerError   what a model answered cannot be used
 │   └── SpendError         a cap of the settings is reached, or the service rests
 ├── ProviderError          a plugin that is asked does not answer, or not as it should
+├── ForgeError             a forge cannot be reached, or its answer cannot be used
+│   ├── ForgeBusyError     a limit is reached; what was read is kept
+│   └── ForgeRefusedError  the forge knows neither the name nor the token, or will not answer
 └── StoreError             the memory itself cannot be read or written
     ├── StoreBusyError     another process holds it too long
     ├── StoreFullError     no room on the disk
@@ -84,6 +87,22 @@ class SpendError(ModelError):
 class ProviderError(HoldfastError):
     """A plugin that is asked does not answer, or not as it should. The message is the end of a
     sentence about it."""
+
+
+class ForgeError(HoldfastError):
+    """A forge cannot be reached, or its answer cannot be used."""
+
+
+class ForgeBusyError(ForgeError):
+    """A limit is reached. What was read is kept, and the next run goes on from there."""
+
+
+class ForgeRefusedError(ForgeError):
+    """The forge knows neither the name nor the token, or will not answer."""
+
+    def __init__(self, message: str, remedy: str = "", status: int = 0) -> None:
+        super().__init__(message, remedy)
+        self.status = status
 
 
 class StoreError(HoldfastError):

@@ -21,8 +21,9 @@ FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
     "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models", "promote",
-         "git", "providers"),
+         "git", "providers", "forge"),
     "git": ("read",),
+    "forge": ("url", "token_env", "wait_s", "requests"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
@@ -111,6 +112,19 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgeAccess:
+    """Where pulls and issues are read when somebody asks for it: the address of the API, the
+    variable that holds the token, how long a run waits for limits in all, and how many requests
+    it may make (0: any number)."""
+
+    url: str = "https://api.github.com"
+    token_env: str = ""
+    token: str = field(default="", repr=False)
+    wait_s: int = 120
+    requests: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How this installation behaves."""
 
@@ -134,6 +148,7 @@ class Settings:
     # Whether the histories of repositories that were read once are followed from then on.
     git_read: bool = True
     providers: Outside = field(default_factory=Outside)
+    forge: ForgeAccess = field(default_factory=ForgeAccess)
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
 
@@ -175,6 +190,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         promote=_promote(file.table("promote")),
         git_read=file.table("git").flag("read", True),
         providers=_providers(file.table("providers"), env, user),
+        forge=_forge(file.table("forge"), env),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
     )
 
@@ -204,6 +220,22 @@ def _providers(table: _Table, env: Mapping[str, str], user: Path) -> Outside:
     folders = [name.replace("~", str(user), 1) for name in table.texts("plugin_dirs")]
     given = {name: env[name] for name in table.texts("env") if name in env}
     return Outside(use, tuple(map(Path, folders)), table.texts("skip"), tuple(given.items()))
+
+
+def _forge(table: _Table, env: Mapping[str, str]) -> ForgeAccess:
+    usual = ForgeAccess()
+    url = env.get("HOLDFAST_FORGE_URL") or table.text("url")
+    name = table.text("token_env")
+    token = env.get("GH_TOKEN") or env.get("GITHUB_TOKEN") or ""
+    if url and url.rstrip("/") != usual.url:
+        token = env.get("GH_ENTERPRISE_TOKEN") or env.get("GITHUB_ENTERPRISE_TOKEN") or token
+    return ForgeAccess(
+        url=url or usual.url,
+        token_env=name,
+        token=(env.get(name, "") if name else token).strip(),
+        wait_s=table.number("wait_s", usual.wait_s),
+        requests=table.number("requests", usual.requests),
+    )
 
 
 def _models(table: _Table, env: Mapping[str, str]) -> Models:

@@ -110,6 +110,30 @@ class Holdfast(Sharing):
         know(self._store, self._now)
         return read
 
+    def read_forge(
+        self,
+        name: str = "",
+        bank: str = "",
+        tick: Tick = lambda done, total: None,
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> Any:
+        """Read what is new on the forge of a repository: that of the folder we stand in, or the
+        one named OWNER/NAME. Returns a `holdfast.refine.forge.ForgeRead`."""
+        forging: Any = import_module("holdfast.app.forging")
+        read = forging.read(
+            self._store, self._banks, self.settings, self._now, name, bank, tick, tell
+        )
+        know(self._store, self._now)
+        return read
+
+    def count_forge(
+        self, name: str = "", bank: str = "", tell: Callable[[str], None] = lambda text: None
+    ) -> Any:
+        """What there is to read on a forge; asks it, and changes nothing. Returns a
+        `holdfast.refine.forge.ForgeCount`."""
+        forging: Any = import_module("holdfast.app.forging")
+        return forging.count(self._store, self._banks, self.settings, name, bank, tell)
+
     def import_conversation(self, path: Path, bank: str) -> Account:
         """Read any dialogue, one JSON object a line."""
         if not path.is_file():

@@ -318,7 +318,7 @@ class Eraser:
             elif t.table == "session":
                 names.append(("title", t.id))
             elif t.table in FORGED:
-                names.append((t.table, t.id))
+                names.append(("words", f"{t.table}/{t.id}"))
             elif t.table == "failure":
                 source = self._store.source(int(t.session))
                 names.append(("line", line_name(source.path if source else "", int(t.id))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from holdfast.frozen import dataclass
 from holdfast.model.trust import Trust
@@ -94,6 +95,14 @@ class Remark:
     trust: Trust = Trust.EXTERNAL
     updated: str = ""
     bot: bool = False
+
+
+class Login(NamedTuple):
+    """Who an account of a forge is in commits."""
+
+    login: str
+    name: str
+    email: str
 
 
 Thread = Pull | Issue

@@ -10,7 +10,8 @@ from holdfast.store.protocol import Reader
 
 
 def mark(kind: str, name: str) -> str:
-    """The mark of a turn, a session, a session's title, a line, a commit or a tag."""
+    """The mark of a turn, a session, a session's title, a line, a commit, a tag, a pull, an issue,
+    a remark, or of the words of one of these three."""
     return content_id("erased", kind, name)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from holdfast.model.forge import Pull, Remark, Thread
+from holdfast.model.forge import Login, Pull, Remark, Thread
 from holdfast.model.query import Filter, Passage
 from holdfast.model.trust import Trust
 
@@ -26,14 +26,6 @@ class Followed(NamedTuple):
     cursors: Mapping[str, str]
     tags: Mapping[str, str]
     read_at: str
-
-
-class Login(NamedTuple):
-    """Who an account of a forge is in commits."""
-
-    login: str
-    name: str
-    email: str
 
 
 class ForgeQuestions(Protocol):

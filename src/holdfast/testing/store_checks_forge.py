@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.model.curation import Curated
-from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
+from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind, ThreadState
 from holdfast.model.query import Filter
 from holdfast.model.trust import Trust
 from holdfast.store.curated import Erasure
-from holdfast.store.forge import Followed, Login
+from holdfast.store.forge import Followed
 from holdfast.testing.store_samples import (
     BANK,
     NOON,

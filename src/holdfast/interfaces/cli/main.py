@@ -31,6 +31,7 @@ GROUPS = {
     "Begin": {
         "setup": Command("setup", "move into Claude Code: capture by itself, briefs unasked"),
         "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
+        "forge": Command("forge", "read pull requests, issues and reviews from GitHub"),
         "import": Command("import_", "read a dialogue from another program"),
         "brief": Command("brief", "what the next session is told unasked, and what came of it"),
     },

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from holdfast.model.forge import Issue, Pull, Remark, Thread
+from holdfast.model.forge import Issue, Login, Pull, Remark, Thread
 from holdfast.model.query import Filter, Passage
-from holdfast.store.forge import Followed, Login, worded_remark, worded_thread
+from holdfast.store.forge import Followed, worded_remark, worded_thread
 from holdfast.store.sqlite import forge_rows, labels, rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.curating import CuratingQuestions, CuratingWays

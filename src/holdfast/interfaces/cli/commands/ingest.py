@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         commits = [_read_history(memory, path, arguments) for path in repositories]
         memory.know()
         memory.follow()
-        left = _embed(memory, arguments.embed, arguments.json)
+        left = embed(memory, arguments.embed, arguments.json)
     if arguments.json:
         screen.json(
             {
@@ -202,7 +202,7 @@ def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -
         )
 
 
-def _embed(memory: Holdfast, how: str, quiet: bool) -> int | None:
+def embed(memory: Holdfast, how: str, quiet: bool) -> int | None:
     """Prepare for search by meaning; returns how many passages are left, None if none was. What
     was read is kept and told of, also where the model cannot be used."""
     if how == "none":

@@ -8,10 +8,11 @@ from typing import cast
 
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
-from holdfast.interfaces.cli import commit_shown, options, path_shown
+from holdfast.interfaces.cli import commit_shown, options, path_shown, thread_shown
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.language import cut
 from holdfast.model.curation import Action, Curation
+from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Bearing, Life
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
@@ -146,6 +147,8 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     elif found.story is not None:
         _print_fields(screen, commit_shown.fields(plain(record)))
         commit_shown.print_story(screen, found.story, full)
+    elif isinstance(record, Pull | Issue | Remark):
+        thread_shown.print_record(screen, record)
     else:
         _print_fields(screen, plain(record))
     commit_shown.print_commits(screen, found.commits)
@@ -155,17 +158,24 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     if found.above:
         screen.line()
         screen.line(f"in: {', '.join(found.above)}")
-    if found.below:
-        screen.line()
-        screen.line(f"made of {len(found.below)}:")
-    for part in found.below:
-        text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
-        screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
+    _print_below(screen, found)
     if found.word in ("turn", "exchange", "digest", "session"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
         screen.line(screen.paint(cut(found.raw.text, _RAW_SHOWN), "dim"))
+
+
+def _print_below(screen: Screen, found: Trace) -> None:
+    """What it is made of; what was said under a pull or an issue, in full."""
+    thread_shown.print_remarks(screen, (one for one in found.below if isinstance(one, Remark)))
+    parts = [one for one in found.below if not isinstance(one, Remark)]
+    if parts:
+        screen.line()
+        screen.line(f"made of {len(parts)}:")
+    for part in parts:
+        text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
+        screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
 
 
 def _print_beliefs(screen: Screen, found: Trace) -> None:

@@ -1,0 +1,1 @@
+"""Forges: where teams review changes and report faults."""
