@@ -77,3 +77,39 @@ def test_one_that_is_astray_says_so(place: Place, capsys: pytest.CaptureFixture[
     place.memory.close()
     assert "astray: what is checked out does not contain it" in told(capsys, "show", lost)
     assert ", astray)" in told(capsys, "show", f"session/{made.session}")
+
+
+def test_what_became_of_the_code_is_told(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place.top)
+    place.commit("Start", START - timedelta(days=1), **{"crane.py": "1\n2\n3\n4\n5\n"})
+    script = place.session(0)
+    place.edit(script, "crane.py")
+    place.read(script)
+    before = place.git("rev-parse", "HEAD:crane.py").strip()
+    head = place.git("rev-parse", "HEAD").strip()
+    place.git("checkout", "-q", "-b", "side")
+    place.commit("Paint the crane", START + timedelta(days=1), **{"crane.py": "1\n2\n3\n4\n6\n"})
+    place.memory.ingest_git(place.top)
+    place.memory.close()
+
+    query = ("recall", "harbour crane does not lift", "--layer", "observations")
+    shown = told(capsys, *query, "--explain")
+    assert "since then: crane.py changed in 1 later commit, 2 lines" in shown
+    assert "freshness changed (crane.py changed in 1 later commit, 2 lines)" in shown
+    hit = json.loads(told(capsys, *query, "--json"))["hits"][0]
+    assert hit["freshness"] == "changed" and hit["since"].startswith("crane.py changed")
+    assert "astray" not in hit
+    opened = told(capsys, "show", hit["uri"])
+    assert f"code: changed (as of then at {head[:12]} on main)" in opened
+    anchor = json.loads(told(capsys, "show", hit["uri"], "--json"))["anchor"]
+    (file,) = anchor["files"]
+    assert (anchor["branch"], anchor["commit"], file["blob"]) == ("main", head, before)
+    painted = ("recall", "paint the crane", "--layer", "team", "--json", "--branch")
+    astray = json.loads(told(capsys, *painted, "main"))["hits"][0]
+    assert astray["astray"] is True
+    assert "astray" not in json.loads(told(capsys, *painted, "any"))["hits"][0]
+    capsys.readouterr()
+    assert main(["recall", "crane", "--branch", "nowhere"]) == 2
+    assert "No branch 'nowhere' is known." in capsys.readouterr().err

@@ -150,3 +150,36 @@ def test_a_forgotten_session_made_nothing(place: Place) -> None:
     (made,) = place.read(script)
     place.memory.forget(f"holdfast://session/{made.session}")
     assert place.read() == []
+
+
+def speak(place: Place, number: int, hours: float, *said: str) -> Script:
+    script = Script(
+        session=SESSIONS[number], cwd=str(place.top), start=START + timedelta(hours=hours)
+    )
+    for text in said:
+        script.user(text)
+        script.assistant("That is done now; nothing else had to be touched for it.")
+    return script
+
+
+def test_words_tell_where_nothing_else_does_and_the_time_is_right(place: Place) -> None:
+    pulley = "Let the pulley of the harbour crane brake softly before the load touches ground."
+    one = speak(place, 0, 0, pulley, "And the brake of the pulley, is its load softly held?")
+    two = speak(place, 1, 1, "Paint the office of the port authority in another blue, please.")
+    soon, _ = place.commit("Brake the pulley softly under load", START + timedelta(hours=20))
+    late, _ = place.commit("Softly brake the load of the pulley", START + timedelta(days=30))
+    vague, _ = place.commit("Fix harbour", START + timedelta(hours=21))
+    other, _ = place.commit("Translate invoices into Portuguese", START + timedelta(hours=22))
+    made = place.read(one, two)
+    assert [(m.commit, m.because) for m in made] == [(soon, "its words")]
+    assert host(place, made[0]) == SESSIONS[0] and made[0].exchange and made[0].score == 0.7
+    assert late and vague and other
+    # Read again after something else changed, it is still known.
+    three = speak(place, 2, 900, "What is the weather like at the harbour today, by the way?")
+    assert [(m.commit, m.because) for m in place.read(three)] == [(soon, "its words")]
+
+
+def test_words_that_two_sessions_say_name_neither(place: Place) -> None:
+    said = "Let the pulley of the harbour crane brake softly before the load touches ground."
+    place.commit("Brake the pulley softly under load", START + timedelta(hours=20))
+    assert place.read(speak(place, 0, 0, said), speak(place, 1, 1, said)) == []

@@ -20,7 +20,6 @@ from holdfast.model.knowledge import Fact, Network, Review, ReviewState
 from holdfast.model.ledger import Balance
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
 from holdfast.model.records import Digest, Exchange
-from holdfast.model.trust import Status
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
@@ -49,7 +48,6 @@ _REASON = regex(
     re.IGNORECASE,
 )
 _ASKED = 2000
-_ALL_OF_THEM = 1 << 40
 
 
 def utc_now() -> str:
@@ -171,17 +169,29 @@ class Reading:
         limit: int = 10,
         budget: Budget = Budget.MID,
         networks: Sequence[Network] = (),
+        branch: str = "",
     ) -> Recalled:
         """The records that speak of a query, best first; of networks only memories."""
-        plan = Plan(tuple(layers), limit, budget, networks=tuple(networks))
+        plan = Plan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
         return self.recall_by(query, bank, plan)
 
     def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """The same, with every option."""
+        return self._anchored(self._search(query, bank, plan), plan)
+
+    def _search(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         id = self.bank_id(bank)
         self._look_at_rules(id, bool(bank or self.settings.bank))
         found = self._recall(id, query, plan)
         return replace(found, bank=self.bank_name(id))
+
+    def _anchored(self, found: Recalled, plan: Plan) -> Recalled:
+        """With what became of the code that each hit speaks about, where a history was read."""
+        unasked = plan.as_of or not plan.anchors
+        if unasked or not found.hits or not self._store.repositories():
+            return found
+        anchoring: Any = import_module("holdfast.app.anchoring")
+        return replace(found, hits=anchoring.anchored(self._store, found.hits))
 
     def recall_quickly(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """By words alone where words alone find it; a model is loaded only where they do not,
@@ -189,8 +199,9 @@ class Reading:
         take longer still, and are asked once."""
         if plan.asks_plugins:
             return self.recall_by(query, bank, plan)
-        found = self.recall_by(query, bank, plan._replace(budget=Budget.LOW))
-        return found if _plain(found) else self.recall_by(query, bank, plan)
+        found = self._search(query, bank, plan._replace(budget=Budget.LOW))
+        found = found if _plain(found) else self._search(query, bank, plan)
+        return self._anchored(found, plan)
 
     def present(self) -> tuple[str, str]:
         """The bank of the folder we stand in, and the top of its project; "" where there is
@@ -325,24 +336,8 @@ class Reading:
         if not networks:
             return ""
         id = self.bank_id(bank)
-        banks = [known.id for known in self._store.banks()] if id is None else [id]
-        held = {one for one in Network if any(self._holds(bank, one) for bank in banks)}
-        if held & set(networks):
-            return ""
-        wanted = " or ".join(network.value for network in networks)
-        there = ", ".join(sorted(held)) or "none"
-        return (
-            f"{self.bank_name(id)} has no memories of network {wanted}; of those it has: {there}."
-        )
-
-    def _holds(self, bank: str, network: Network) -> bool:
-        """Whether a bank has a memory of a network: retained, believed or asked for."""
-        if self._store.retained(bank, network.value, 1):
-            return True
-        believed = self._store.opinions(bank) if network is Network.OPINION else ()
-        if any(opinion.status is not Status.RETRACTED for opinion in believed):
-            return True
-        return any(m.network is network for m in self._store.remembered(bank, _ALL_OF_THEM))
+        asking: Any = import_module("holdfast.app.networks")
+        return asking.lacking(self._store, id, self.bank_name(id), networks)
 
     def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
         """A record and the way from it down to its raw line; with a moment to look back from, as

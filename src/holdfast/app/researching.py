@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from holdfast.app.anchoring import caveats
 from holdfast.errors import InputError
 from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.research import Event
@@ -76,7 +77,8 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     """Every step of an investigation; the last one has the answer."""
     plan = Plan(wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, repeats=True, as_of=wish.as_of)
     always = memory.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
-    plan = plan._replace(providers=wish.providers or always)
+    # What became of the code is told of what is cited alone.
+    plan = plan._replace(providers=wish.providers or always, anchors=False)
     quickly = wish.quickly and wish.budget is not Budget.LOW
     recall = memory.recall_quickly if quickly else memory.recall_by
     id = memory.bank_id(wish.bank)
@@ -154,7 +156,9 @@ class _Search:
 def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan) -> Answer:
     """The answer with what must be said of this memory."""
     patterns = learned(memory.reader, bank, answer.citations) if answer.citations else ()
-    notes = (*answer.caveats, *patterns, *memory.problems(plan))
+    cited = answer.citations if memory.reader.repositories() and not plan.as_of else ()
+    changed = caveats(memory.reader, cited)
+    notes = (*answer.caveats, *changed, *patterns, *memory.problems(plan))
     return replace(answer, caveats=(memory.no_bank(), *notes) if bank == "" else notes)
 
 

@@ -107,6 +107,10 @@ class Hit:
     source: Place = NOWHERE
     status: Status = Status.OBSERVED
     freshness: Freshness = Freshness.UNKNOWN
+    # What became of its code since, in words; "" where nothing did or nothing is known.
+    since: str = ""
+    # Whether it is, or made, a commit that the line of history asked about does not contain.
+    astray: bool = False
     trust: Trust = Trust.ASSISTANT
     # Who said it anew, and on which day; "" for words as they were.
     corrected: str = ""

@@ -40,5 +40,6 @@ class Freshness(StrEnum):
 
     FRESH = "fresh"
     CHANGED = "changed"
+    RENAMED = "renamed"
     GONE = "gone"
     UNKNOWN = "unknown"

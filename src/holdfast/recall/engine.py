@@ -26,6 +26,7 @@ from holdfast.recall.fusion import (
     weights_for,
 )
 from holdfast.recall.graph import Walk, graph
+from holdfast.recall.lines import check_branch, mark_astray
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Fusion, Plan
 from holdfast.recall.question import Query, read
@@ -153,6 +154,8 @@ def rank(
         order.weigh_in(candidate, query.text, query.when, query.recent, named)
     if meaning is not None and meaning.has_reranker:
         strategies.append(_read_across(query, pool, plan, meaning))
+    check_branch(store, bank, plan.branch)
+    mark_astray(store, list(pool), plan.branch)
     candidates = _settle(pool, query, plan)
     way = causes.way_of(query.text) if plan.means.hops else None
     if way is not None:

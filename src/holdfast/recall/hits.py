@@ -28,6 +28,7 @@ def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         bank=passage.bank,
         source=place_of(reader, passage),
         status=passage.status,
+        astray="astray" in candidate.notes,
         trust=passage.trust,
         corrected=corrected(reader, passage.bank, passage.kind, passage.id),
         why=_why(candidate),

@@ -58,6 +58,10 @@ class Plan(NamedTuple):
     networks: tuple[Network, ...] = ()
     # Whether plugins are asked too.
     providers: bool = False
+    # The line of history that counts: a branch, "any", or "" for what is checked out.
+    branch: str = ""
+    # Whether to tell what became of the code of each hit.
+    anchors: bool = True
 
     @property
     def means(self) -> Means:

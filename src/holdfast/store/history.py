@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from holdfast.model.records import Turn
+from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import FileChange
 
 
@@ -107,6 +107,18 @@ class HistoryQuestions(Protocol):
 
     def touches(self, bank: str, path: str, since: str, limit: int) -> list[Touch]:
         """What became of a file after a moment in commits that HEAD contains, the first first."""
+        ...
+
+    def own_commits(self, bank: str, session: str) -> set[str]:
+        """The commits that a session made, its subagents and what it is a subagent of included."""
+        ...
+
+    def exchange_at(self, bank: str, session: str, seq: int) -> Exchange | None:
+        """The exchange that holds a turn of a session."""
+        ...
+
+    def last_commit(self, bank: str, until: str) -> str:
+        """The latest commit up to a moment that HEAD contains; "" if there is none."""
         ...
 
     def touched_before(self, bank: str, path: str, until: str) -> Touch | None:

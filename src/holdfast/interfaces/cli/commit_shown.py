@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.interfaces.cli.screen import Screen, day, number, short
+from holdfast.interfaces.cli.screen import Screen, day, number, plain, short
+from holdfast.model.anchors import Anchor
 from holdfast.model.team import FileChange
 from holdfast.recall.commits import Making, Story
 
@@ -64,6 +65,25 @@ def _print_hunks(screen: Screen, diff: str, full: bool) -> None:
         screen.line("  " + (screen.paint(line, style) if style else line))
     if len(shown) < len(lines):
         screen.line(f"  and {number(len(lines) - len(shown), 'line')} more: --full")
+
+
+def anchored(anchor: Anchor) -> dict[str, object]:
+    """An anchor as JSON: with what its files come to."""
+    return {"freshness": anchor.freshness.value, **plain(anchor)}
+
+
+def print_anchor(screen: Screen, anchor: Anchor) -> None:
+    """Where a record stands in the history of the code, and what became of its files."""
+    if not anchor.is_known:
+        return
+    at = f" at {anchor.commit[:12]}" if anchor.commit else ""
+    branch = f" on {anchor.branch}" if anchor.branch else ""
+    screen.line()
+    screen.line(f"code: {anchor.freshness.value} (as of then{at}{branch})")
+    for file in anchor.files:
+        held = f"  [{file.blob[:12]}]" if file.blob else ""
+        told = file.told or f"{file.path}: {file.freshness.value}"
+        screen.line(f"  {told}{held}")
 
 
 def print_commits(screen: Screen, commits: Sequence[Making]) -> None:

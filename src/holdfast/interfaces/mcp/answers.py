@@ -83,7 +83,8 @@ class Answers:
         layers = (Layer(arguments["layer"]),) if "layer" in arguments else ()
         networks = (Network(arguments["network"]),) if "network" in arguments else ()
         budget = Budget(arguments.get("budget") or Budget.MID)
-        plan = Plan(layers, _HITS, budget, networks=networks)
+        branch = arguments.get("branch", "")
+        plan = Plan(layers, _HITS, budget, networks=networks, branch=branch)
         reading = self.reading()
         found = reading.recall_by(arguments["query"], None, plan)
         hint = reading.no_bank() if reading.bank_id() == "" else ""
@@ -113,9 +114,14 @@ def _recalled(found: Recalled, hint: str) -> Object:
     if left:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
     notes += [hint] if hint else []
-    lines = [f"{h['time'][:10]} {h['kind']}, {h['trust']}: {h['uri']}\n{h['text']}" for h in hits]
+    lines = [_told(h) for h in hits]
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
     return _result("\n\n".join([*lines, *notes]), data)
+
+
+def _told(hit: Object) -> str:
+    since = f" (code since then: {hit['since']})" if "since" in hit else ""
+    return f"{hit['time'][:10]} {hit['kind']}, {hit['trust']}: {hit['uri']}{since}\n{hit['text']}"
 
 
 def _hit(hit: Hit) -> Object:
@@ -137,6 +143,10 @@ def _hit(hit: Hit) -> Object:
         item["corrected"] = hit.corrected
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value
+    if hit.since:
+        item["since"] = hit.since
+    if hit.astray:
+        item["astray"] = True
     return item
 
 

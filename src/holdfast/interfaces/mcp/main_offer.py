@@ -72,6 +72,10 @@ TOOLS = (
                 "enum": list(NETWORKS),
                 "description": "Only memories of this network.",
             },
+            "branch": {
+                "type": "string",
+                "description": "Rank what is not on this branch lower (default: HEAD), or any.",
+            },
         },
         ("query",),
         "recall search memory transcripts commits errors files",

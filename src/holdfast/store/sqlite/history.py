@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from holdfast.model.records import Turn
+from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import FileChange
 from holdfast.store.history import Authored, Patch, Repository, Tagged, Touch
 from holdfast.store.sqlite import rows
@@ -93,6 +93,33 @@ class HistoryQuestions(Asking):
             *(bank, path, until),
         )
         return Touch(*row) if row else None
+
+    def own_commits(self, bank: str, session: str) -> set[str]:
+        found = self._all(
+            "SELECT a.id FROM session AS o "
+            "JOIN session AS s ON s.host = o.host AND s.bank = o.bank "
+            "JOIN authored AS a ON a.bank = s.bank AND a.session = s.id "
+            "WHERE o.bank = ? AND o.id = ?",
+            *(bank, session),
+        )
+        return {id for (id,) in found}
+
+    def exchange_at(self, bank: str, session: str, seq: int) -> Exchange | None:
+        row = self._one(
+            f"SELECT {rows.EXCHANGE} FROM exchange WHERE bank = ? AND session = ? "
+            "AND first_seq <= ? AND last_seq >= ? LIMIT 1",
+            *(bank, session, seq, seq),
+        )
+        return rows.exchange_of(row) if row else None
+
+    def last_commit(self, bank: str, until: str) -> str:
+        row = self._one(
+            'SELECT id FROM "commit" AS c WHERE bank = ? AND time <= ? AND NOT EXISTS '
+            "(SELECT 1 FROM astray AS a WHERE a.bank = c.bank AND a.id = c.id) "
+            "ORDER BY time DESC, id DESC LIMIT 1",
+            *(bank, until),
+        )
+        return row[0] if row else ""
 
     def known_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
         """Which of these commits there are already."""

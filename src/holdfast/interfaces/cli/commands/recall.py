@@ -20,7 +20,11 @@ HELP = """\
 Find the records that speak of something: turns, exchanges, digests and commits.
 
 Every hit has a URI that `holdfast show` opens. When nothing clears the relevance
-floor, recall says so instead of showing the least bad."""
+floor, recall says so instead of showing the least bad.
+
+Where a repository's history was read, each hit tells what became of its code since:
+fresh, changed (in how many later commits, by how many lines), renamed or gone. What
+only lives in commits that are not checked out is marked as astray and ranks lower."""
 
 EXAMPLES = """\
   holdfast recall retry backoff
@@ -31,7 +35,7 @@ EXAMPLES = """\
 
 
 # What a score is multiplied by, and so 1 where it is not there; the rest is added.
-_FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay")
+_FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay", "astray")
 _MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends", "link")
 _TOLD = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
 _FALLBACKS = {
@@ -60,6 +64,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=Fusion.SCORES.value,
         help="how the arms' rankings become one: by scores (default) or by places (rrf)",
     )
+    parser.add_argument(
+        "--branch",
+        default="",
+        metavar="NAME",
+        help="what belongs to this branch counts in full, or `any`; the rest ranks lower "
+        "(default: what is checked out)",
+    )
     options.add_layer(parser)
     options.add_as_of(parser)
     options.add_network(parser)
@@ -82,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             as_of=options.as_of(arguments),
             networks=tuple(Network(name) for name in arguments.network),
             providers=arguments.providers,
+            branch=arguments.branch,
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)
@@ -107,7 +119,7 @@ def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
         bank = hit.pop("bank")
         if bank in names:
             hit["bank"] = names[bank]
-        for name in ("corrected", "superseded_by", "supersedes", "provider"):
+        for name in ("corrected", "superseded_by", "supersedes", "provider", "since", "astray"):
             if not hit[name]:
                 del hit[name]
     return whole
@@ -166,7 +178,8 @@ def _why(hit: Hit) -> str:
         place = f"#{left.pop(arm):g} " if arm in left else ""
         told.append(f"{arm} {place}({score:.2f})")
     told += [f"{name} {'×' * (name in _FACTORS)}{value:.4g}" for name, value in left.items()]
-    return ", ".join((*told, hit.status.value, f"freshness {hit.freshness.value}"))
+    since = f" ({hit.since})" if hit.since else ""
+    return ", ".join((*told, hit.status.value, f"freshness {hit.freshness.value}{since}"))
 
 
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
@@ -175,8 +188,11 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head += f" · {bank}" if bank else ""
     head += f" · {hit.status.value}" if hit.status in _TOLD else ""
     head += f" · corrected {hit.corrected}" if hit.corrected else ""
+    head += " · astray" if hit.astray else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
+    if hit.since:
+        screen.wrap(f"since then: {hit.since}", "      ")
     if hit.superseded_by:
         screen.line(f"      superseded by {hit.superseded_by}")
     for name in hit.supersedes:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import cast
 
+from holdfast.app.anchoring import anchor_of
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import commit_shown, options, path_shown, thread_shown
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_reading() as memory:
         found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
         by_rules = memory.by_rules(found.record) if arguments.rules else None
+        anchor = anchor_of(memory.reader, found.record)
     if arguments.raw:
         return _print_raw(screen, found)
     if found.raw is not None:
@@ -95,10 +97,12 @@ def run(arguments: argparse.Namespace) -> int:
                 **({"beliefs": plain(found.beliefs)} if found.beliefs else {}),
                 **({"commit": plain(found.story)} if found.story else {}),
                 **({"commits": plain(found.commits)} if found.commits else {}),
+                **({"anchor": commit_shown.anchored(anchor)} if anchor.is_known else {}),
             }
         )
     else:
         _print(screen, found, arguments.full)
+        commit_shown.print_anchor(screen, anchor)
         if by_rules is not None:
             screen.line()
             screen.line("by rules alone:")

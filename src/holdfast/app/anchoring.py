@@ -1,0 +1,110 @@
+"""Hits and citations with what became of their code, by stored history and a look at the disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from holdfast.app.reading import here
+from holdfast.errors import HoldfastError
+from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.query import Citation, Hit
+from holdfast.model.trust import Freshness
+from holdfast.model.uris import parse_uri
+from holdfast.recall.anchors import anchor
+from holdfast.recall.on_disk import Disk
+from holdfast.sources.rule_places import top_of
+from holdfast.store.history import Repository
+from holdfast.store.protocol import Reader, Record
+
+_MOST_CAVEATS = 3
+
+
+def anchored(reader: Reader, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Hits with their freshness."""
+    disks = Disks(reader)
+    return tuple(_hit(reader, hit, disks) for hit in hits)
+
+
+def _hit(reader: Reader, hit: Hit, disks: Disks) -> Hit:
+    for record in _records(reader, hit.bank, hit.uri):
+        found = anchor(reader, record, disks.of(hit.bank))
+        return replace(hit, freshness=found.freshness, since=found.told)
+    return hit
+
+
+def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
+    """Sentences on the cited code that changed since, the most changed first."""
+    disks = Disks(reader)
+    told: list[tuple[FileFate, int]] = []
+    for citation in citations:
+        for record in _records(reader, None, citation.uri):
+            worst = anchor(reader, record, disks.of(record.bank)).worst[:1]
+            told += [(fate, citation.number) for fate in worst]
+    by_file: dict[str, tuple[FileFate, list[int]]] = {}
+    for fate, number in told:
+        by_file.setdefault(fate.told, (fate, []))[1].append(number)
+    return tuple(_caveat(fate, numbers) for fate, numbers in list(by_file.values())[:_MOST_CAVEATS])
+
+
+def _caveat(fate: FileFate, numbers: Sequence[int]) -> str:
+    cited = ", ".join(f"[{number}]" for number in numbers)
+    lines = f" ({fate.lines:,} line{'s' * (fate.lines != 1)})" if fate.lines else ""
+    often = (
+        f"has changed in {fate.commits:,} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
+    )
+    if fate.freshness is Freshness.GONE:
+        return f"{fate.path}, which {cited} speaks of, is gone."
+    if fate.freshness is Freshness.RENAMED:
+        return f"{fate.path} is now {fate.now}" + (f" and {often}." if fate.commits else ".")
+    if not fate.commits:
+        return f"{fate.path} has changed on disk since {cited}."
+    return f"{fate.path} {often}."
+
+
+class Disks:
+    """The working folder of each bank: that we stand in, or that its history was read from."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: dict[str, Disk] = {}
+
+    def of(self, bank: str) -> Disk:
+        """That of one bank; nowhere, where there is none."""
+        if bank not in self._known:
+            self._known[bank] = self._find(bank)
+        return self._known[bank]
+
+    def _find(self, bank: str) -> Disk:
+        for repository in self._reader.repositories(bank):
+            for top in (_worktree_here(repository), repository.folder):
+                if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
+                    return Disk(top, repository.read_at)
+        return Disk()
+
+
+def _worktree_here(repository: Repository) -> str:
+    """The top of the project that we stand in, if it is one of the repository's; "" if not. Told
+    without running git."""
+    try:
+        top = Path(top_of(here()))
+        link = top / ".git"
+        if link.is_file():
+            place = link.read_text("utf-8").removeprefix("gitdir:").strip()
+            own = (top / place).resolve()
+            return str(top) if own.parent.parent == Path(repository.path) else ""
+    except (HoldfastError, OSError, UnicodeDecodeError):
+        return ""
+    return str(top) if link == Path(repository.path) else ""
+
+
+def anchor_of(reader: Reader, record: Record) -> Anchor:
+    """The whole anchor of one record."""
+    return anchor(reader, record, Disks(reader).of(record.bank), whole=True)
+
+
+def _records(reader: Reader, bank: str | None, uri: str) -> list[Record]:
+    named = parse_uri(uri)
+    return reader.find(bank, named.word, named.id, 1) if named else []

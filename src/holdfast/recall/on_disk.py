@@ -1,0 +1,65 @@
+"""A look at files as they are on disk now, so far as that costs next to nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from datetime import UTC, datetime
+
+from holdfast.model.anchors import FileFate
+from holdfast.model.trust import Freshness
+
+_MOST_LOOKS = 80
+_MOST_READ = 20
+_BIGGEST = 512 * 1024
+
+
+class Disk:
+    """The working folder of a repository, "" for none; `read_at` is when its history was read."""
+
+    def __init__(self, root: str = "", read_at: str = "") -> None:
+        self._root = root
+        self._read_at = read_at
+        self._looks = 0
+        self._read = 0
+
+    def checked(self, fate: FileFate, name: str, blob: str, until: str) -> FileFate:
+        """What became of a file that history has as `name`, holding `blob`: not there, or changed
+        after `until` and after history was read, so that only the disk knows of it."""
+        if not self._root or self._looks >= _MOST_LOOKS:
+            return fate
+        self._looks += 1
+        path = os.path.join(self._root, name)  # noqa: PTH118
+        try:
+            seen = os.stat(path)  # noqa: PTH116
+        except (FileNotFoundError, NotADirectoryError):
+            return fate._replace(freshness=Freshness.GONE, now="", commits=0, lines=0, since="")
+        except (OSError, ValueError):
+            return fate
+        written = datetime.fromtimestamp(seen.st_mtime, UTC).isoformat()
+        if fate.freshness is not Freshness.FRESH or written <= max(until, self._read_at):
+            return fate
+        if not blob or seen.st_size > _BIGGEST or self._read >= _MOST_READ:
+            return fate
+        self._read += 1
+        if _holds(path, blob):
+            return fate
+        return fate._replace(freshness=Freshness.CHANGED, since=written)
+
+
+def _holds(path: str, blob: str) -> bool:
+    """Whether a file holds what git knows by this name, whatever its line ends; True where that
+    cannot be told."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            content = file.read(_BIGGEST)
+    except OSError:
+        return True
+    return blob in (_name(content, blob), _name(content.replace(b"\r\n", b"\n"), blob))
+
+
+def _name(content: bytes, like: str) -> str:
+    head = b"blob %d\x00" % len(content)
+    made = hashlib.sha1(usedforsecurity=False) if len(like) == 40 else hashlib.sha256()
+    made.update(head + content)
+    return made.hexdigest()
