@@ -67,6 +67,10 @@ class ModelRefusedError(ModelError):
     the key, or finds fault with the question."""
 
 
+class ModelStoppedError(ModelError):
+    """Whoever asked does not want to hear the answer any more."""
+
+
 class ModelTooLongError(ModelError):
     """The question does not fit into what the model can take in."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -47,3 +48,14 @@ class Service:
 
     def messages(self) -> MessagesChat:
         return MessagesChat("claude-haiku-5-5", "k-2", self.url, timeout_s=5)
+
+
+@contextmanager
+def running() -> Generator[Service]:
+    made = Service()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.server.shutdown()
+    thread.join()
+    made.server.server_close()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.inference.services import Answered, Json, Service
 
-from holdfast.errors import ModelError
+from holdfast.errors import ModelError, ModelStoppedError
 from holdfast.inference.chat import Question, Tool, Toolbox
 from holdfast.spend.governor import most_of
 
@@ -113,7 +113,9 @@ def test_what_is_stopped_is_not_heard_out(service: Service) -> None:
     asked = Asked()
     asked.stop = True
     play(service, used(("look", {})))
-    assert service.completions().ask(asked.question).text == "" and not asked.calls
+    with pytest.raises(ModelStoppedError):
+        service.completions().ask(asked.question)
+    assert not asked.calls
 
 
 @pytest.mark.parametrize("told", [{}, {"choices": []}, {"choices": [{"message": "so"}]}])

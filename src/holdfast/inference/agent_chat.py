@@ -20,6 +20,7 @@ from holdfast.errors import (
     ModelBusyError,
     ModelError,
     ModelRefusedError,
+    ModelStoppedError,
     ModelTooLongError,
 )
 from holdfast.inference.chat import MOST_BYTES, Question, Reply, Tool, Toolbox, Usage
@@ -89,7 +90,7 @@ class AgentChat:
                 async for message in self._sdk.query(prompt=question.text, options=options):
                     heard.take(message)
                     if box is not None and box.stopped():
-                        raise ModelError("Stopped.", may_cost=True)
+                        raise ModelStoppedError("Stopped.", may_cost=True)
         except self._sdk.ClaudeSDKError:
             # A run that failed says why before it breaks off.
             if heard.result is None:

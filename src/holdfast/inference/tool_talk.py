@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
-from holdfast.errors import ModelError
+from holdfast.errors import ModelError, ModelStoppedError
 from holdfast.inference.chat import Question, Reply, Tool, Toolbox, Usage
 
 Json = dict[str, Any]
@@ -81,7 +81,9 @@ def talk(
         if answer is not None:
             text = json.dumps(answer.arguments, ensure_ascii=False)
             return Reply(text, used, spoken.model, spoken.cut)
-        if last or box.stopped() or (not spoken.calls and _is_object(spoken.text)):
+        if box.stopped():
+            raise ModelStoppedError("Stopped.", may_cost=True)
+        if last or (not spoken.calls and _is_object(spoken.text)):
             return Reply(spoken.text, used, spoken.model, spoken.cut)
         messages.append(spoken.message)
         messages += _after(dialect, box, spoken, turn)

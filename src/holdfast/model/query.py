@@ -170,11 +170,12 @@ class Citation(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a model took to answer; none where none was asked."""
+    """What a model took to answer; none where none was asked. `usd` is None where no price is
+    known."""
 
     model: str | None = None
     tokens: int = 0
-    usd: float = 0
+    usd: float | None = 0
 
 
 NO_COST = Cost()

@@ -20,11 +20,13 @@ from holdfast.errors import (
     ModelBusyError,
     ModelError,
     ModelRefusedError,
+    ModelStoppedError,
     ModelTooLongError,
     SpendError,
 )
 from holdfast.inference.chat import Chat, Question, Reply, Usage
 from holdfast.model.accounts import Call, CallOutcome, Pause, Spent
+from holdfast.model.query import Cost
 from holdfast.settings import Caps
 from holdfast.spend.prices import price_of
 from holdfast.store.calls import Calls
@@ -39,6 +41,9 @@ _PROBLEM = 300
 # and about right for code and for scripts other than Latin.
 _BYTES_PER_TOKEN = 3
 _FRAME_TOKENS = 200
+
+# To ask again would not help, or not yet.
+_FINAL = (ModelBusyError, ModelRefusedError, ModelStoppedError, ModelTooLongError, SpendError)
 
 T = TypeVar("T")
 
@@ -87,11 +92,21 @@ class Governor:
         self._now = now
         self._prices = dict(prices)
         self._wait = wait
+        self._done: list[Call] = []
 
     @property
     def model(self) -> str:
         """The model that is asked for, and its service."""
         return f"{self._chat.service}/{self._chat.model}".rstrip("/")
+
+    def cost(self) -> Cost:
+        """What its answers took so far."""
+        if not self._done:
+            return Cost()
+        tokens = sum(call.tokens_in + call.tokens_out for call in self._done)
+        prices = [call.usd for call in self._done if call.usd is not None]
+        usd = sum(prices) if len(prices) == len(self._done) else None
+        return Cost(self._done[-1].model or self.model, tokens, usd)
 
     def ask(self, purpose: Purpose, question: Question, parse: Callable[[str], T]) -> T:
         """The answer, as `parse` reads it. An answer that it cannot use, it says so with a
@@ -101,11 +116,12 @@ class Governor:
             try:
                 return parse(self._call(purpose, asked, attempt).text)
             except ModelAnswerError as error:
-                if attempt == TRIES:
+                # One with tools was told already, and would look everything up again.
+                if attempt == TRIES or question.toolbox is not None:
                     raise
                 told = f"Your last answer could not be used: {error.message} Answer again."
                 asked = question._replace(text=f"{question.text}\n\n{told}")
-            except (ModelBusyError, ModelRefusedError, ModelTooLongError, SpendError):
+            except _FINAL:
                 raise
             except ModelError as error:
                 if attempt == TRIES:
@@ -202,6 +218,7 @@ class Governor:
             ms=round((monotonic() - began) * 1000),
             outcome=CallOutcome.DONE,
         )
+        self._done.append(done)
         with self._calls.transaction():
             self._calls.settle_call(done)
             self._calls.clear_pause(self.model)

@@ -1,0 +1,238 @@
+"""The memory agent, put together: the data access layer in a model's hands, under the governor.
+
+It answers where the settings name a model, and only there. What rules answer is found first: it
+is what remains where the model fails, may not be asked, or says what no record bears out. Loaded
+only where it is wanted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from queue import SimpleQueue
+from threading import Event as Flag
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+from holdfast.app.access import Access, open_access
+from holdfast.app.access_tools import ACCESS_TOOLS
+from holdfast.app.tool import Object
+from holdfast.capture.redact import Redactor
+from holdfast.errors import HoldfastError, ModelStoppedError
+from holdfast.inference.agent_chat import GUARD
+from holdfast.inference.chat import Chat, Tool
+from holdfast.inference.choose_chat import choose_chat
+from holdfast.language import cut
+from holdfast.model.query import LAYER_OF, Answer, Citation, Hit, Layer
+from holdfast.model.research import Event, Stage
+from holdfast.model.trust import Trust
+from holdfast.model.uris import parse_uri
+from holdfast.research.agent import (
+    AGENT,
+    Lookups,
+    Sentence,
+    abstained,
+    check,
+    excerpt_of,
+    question_for,
+    read_sentences,
+)
+from holdfast.settings import NO_MODEL, Settings
+from holdfast.spend.governor import Governor, Purpose
+from holdfast.store.protocol import Reader
+from holdfast.store.sqlite.store import SqliteStore
+
+_FIRST = "memory_search_hybrid"
+_OPENING = "Found with the question's own words"
+
+T = TypeVar("T")
+
+
+class Shelf(Protocol):
+    """More tools than memory's own: what they are, and what a call gives."""
+
+    def tools(self) -> Sequence[Tool]: ...
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Object: ...
+
+
+class Talk(NamedTuple):
+    """What the agent is asked: the question as rules answered it, of a bank by its name, what was
+    asked before, and who may stop it."""
+
+    told: Answer
+    bank: str = ""
+    before: tuple[str, ...] = ()
+    stopped: Callable[[], bool] = lambda: False
+
+
+def is_wanted(settings: Settings) -> bool:
+    """Whether a model is to answer. One that runs for us must not set another one going."""
+    return settings.models.use != NO_MODEL and not os.environ.get(GUARD)
+
+
+class MemoryAgent:
+    """Answers questions by a model that looks things up."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        now: Callable[[], str],
+        shelf: Shelf | None = None,
+        chat: Chat | None = None,
+    ) -> None:
+        self._settings = settings
+        self._now = now
+        self._shelf = shelf
+        self._chat = chat
+
+    def steps(self, talk: Talk) -> Iterator[Event]:
+        """Every step; the last one has the answer. Whoever stops asking for the next one stops the
+        model at its next word."""
+        heard: SimpleQueue[Event | None] = SimpleQueue()
+        left = Flag()
+        asked = talk.stopped
+
+        def stopped() -> bool:
+            return left.is_set() or asked()
+
+        thread = ThreadPoolExecutor(1, "agent")
+        answering = thread.submit(self._run, talk._replace(stopped=stopped), heard.put)
+        answering.add_done_callback(lambda _: heard.put(None))
+        thread.shutdown(wait=False)
+        try:
+            while (event := heard.get()) is not None:
+                yield event
+            yield Event(Stage.DONE, "Done.", answer=answering.result())
+        finally:
+            left.set()
+
+    def _run(self, talk: Talk, tell: Callable[[Event], None]) -> Answer:
+        try:
+            return self._answer(talk, tell)
+        except HoldfastError as error:
+            problem = f"By rules alone: {error.message} {error.remedy}".strip()
+            return replace(talk.told, caveats=(*talk.told.caveats, problem))
+
+    def _answer(self, talk: Talk, tell: Callable[[Event], None]) -> Answer:
+        models = self._settings.models
+        chat = self._chat or choose_chat(models, AGENT)
+        if chat is None:
+            return talk.told
+        with _Books(self._settings, talk.bank) as books, self._ledger() as calls:
+            lookups = Lookups(self._caller(books), _telling(tell), talk.stopped)
+            box = lookups.box(self._tools())
+            opening = lookups.look_up(_FIRST, {"query": talk.told.question})
+            asked = question_for(talk.told.question, talk.before, box)
+            asked = asked._replace(text=f"{asked.text}\n\n{_OPENING}:\n{opening}")
+            governor = Governor(chat, calls, models.caps, self._now, models.prices)
+            tell(Event(Stage.READING, f"{governor.model} reads."))
+            said = governor.ask(Purpose(AGENT), asked, read_sentences)
+            if talk.stopped():
+                raise ModelStoppedError("Stopped.")
+            tell(Event(Stage.SYNTHESISING, "Holding the answer against what it cites."))
+            answer = books.ask(lambda access: self._checked(said, lookups, access, talk.told))
+        return replace(answer, cost=governor.cost())
+
+    @contextmanager
+    def _ledger(self) -> Generator[SqliteStore]:
+        """A connection of this thread's own, for what the governor notes."""
+        store = SqliteStore(self._settings.database, create=False)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    def _checked(
+        self, said: Sequence[Sentence], lookups: Lookups, access: Access, told: Answer
+    ) -> Answer:
+        if not said:
+            return told if told.abstained else abstained(told)
+        redactor = Redactor(self._settings.redact_patterns)
+        reader = access.reader
+        checked = check(said, lookups, lambda uri: _opened(reader, uri, lookups), told, redactor)
+        if checked.answer is told:
+            problem = "By rules alone: nothing in the model's answer was borne out by its records."
+            return replace(told, caveats=(*told.caveats, problem))
+        return checked.answer
+
+    def _tools(self) -> list[Tool]:
+        own = [Tool(tool.name, tool.description, tool.input_schema()) for tool in ACCESS_TOOLS]
+        return [*own, *(self._shelf.tools() if self._shelf else ())]
+
+    def _caller(self, books: _Books) -> Callable[[str, Mapping[str, Any]], Object]:
+        own = {tool.name for tool in ACCESS_TOOLS}
+        shelf = self._shelf
+
+        def call(name: str, arguments: Mapping[str, Any]) -> Object:
+            if shelf is not None and name not in own:
+                return shelf.call(name, arguments)
+            return books.ask(lambda access: access.call(name, arguments))
+
+        return call
+
+
+class _Books:
+    """Memory's own tools in a thread of their own: whoever calls them may be in any."""
+
+    def __init__(self, settings: Settings, bank: str) -> None:
+        self._thread = ThreadPoolExecutor(1, "lookups")
+        self._access = self._thread.submit(open_access, settings, bank).result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.submit(self._access.close).result()
+        self._thread.shutdown()
+
+    def ask(self, what: Callable[[Access], T]) -> T:
+        """What is to be done with the tools, done there."""
+        return self._thread.submit(what, self._access).result()
+
+
+def _telling(tell: Callable[[Event], None]) -> Callable[[str, Mapping[str, Any], int], None]:
+    def noticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
+        query = cut(str(arguments.get("query") or arguments.get("pattern") or ""), 200)
+        tell(Event(Stage.SEARCHING, f"{name} was asked.", query=query))
+        tell(Event(Stage.FOUND, f"{found} records that were not seen before.", found=found))
+
+    return noticed
+
+
+def _opened(reader: Reader, uri: str, lookups: Lookups) -> tuple[Hit, Citation] | None:
+    """A record that was shown, if it is still there; what lies outside of memory is as it was."""
+    fields = lookups.shown.get(uri)
+    if fields is None:
+        return None
+    named = parse_uri(uri)
+    inside = named is not None and named.word in LAYER_OF
+    if named is not None and inside and not reader.find(None, named.word, named.id, 1):
+        return None
+    about: dict[str, Any] = dict(fields.get("metadata") or {})
+    layer = LAYER_OF[named.word] if named is not None and inside else Layer.TEAM
+    trust = Trust(about.get("trust") or Trust.EXTERNAL) if inside else Trust.EXTERNAL
+    time = str(about.get("timestamp") or fields.get("timestamp") or "")
+    hit = Hit(
+        uri=uri,
+        kind=named.word if named is not None else "",
+        layer=layer,
+        score=0.0,
+        text=_words(fields),
+        time=time,
+        session=str(about.get("sessionId") or fields.get("sessionId") or ""),
+        bank="",
+        trust=trust,
+    )
+    url = str(fields.get("browseUrl") or "")
+    return hit, Citation(0, uri, layer, excerpt_of(hit), url, time, trust)
+
+
+def _words(fields: Mapping[str, Any]) -> str:
+    """What a result says: its content, else every text in it."""
+    content = fields.get("content")
+    if isinstance(content, str) and content:
+        return content
+    return "\n".join(value for value in fields.values() if isinstance(value, str))

@@ -1,0 +1,197 @@
+"""The memory agent through the real Claude Code and through services on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.claude_code.api import Api, Step, Use
+from tests.claude_code.lab import find_claude
+from tests.inference.services import running
+
+from holdfast.app.agent import MemoryAgent, Talk, is_wanted
+from holdfast.app.memory import Holdfast
+from holdfast.inference.agent_chat import GUARD, AgentChat
+from holdfast.inference.chat import Chat
+from holdfast.model.query import Answer
+from holdfast.model.research import Event, Stage
+from holdfast.settings import Models, Settings
+from holdfast.testing.transcripts import bug_hunt
+
+QUESTION = "Why did the nightly import load rows twice?"
+TRUE = "The retry wrapper ran load() a second time after a timeout."
+Json = dict[str, Any]
+Answered = tuple[int, Json, Json]
+Play = Callable[..., Chat]
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
+    settings = Settings(tmp_path / "hold", tmp_path / "claude", models=Models(use="claude"))
+    bug_hunt().write(tmp_path / "claude" / "projects")
+    with Holdfast(settings) as made:
+        made.ingest(made.find([]))
+        yield made
+
+
+def ask(memory: Holdfast, chat: Chat, told: Answer | None = None) -> tuple[list[Event], Answer]:
+    told = told or memory.ask(QUESTION, "all")
+    agent = MemoryAgent(memory.settings, memory.moment, chat=chat)
+    events = list(agent.steps(Talk(told, "all")))
+    assert events[-1].answer is not None
+    return events, events[-1].answer
+
+
+def said_so(memory: Holdfast) -> str:
+    """The URI of a record that bears the truth out."""
+    hits = memory.recall("retry wrapper timeout load() second time", "all").hits
+    return next(hit.uri for hit in hits if hit.kind == "turn" and "retry wrapper" in hit.text)
+
+
+def test_the_agent_through_claude_code_can_look_up_and_nothing_else(
+    memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_claude() is None:
+        pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")
+    home = tmp_path / "user"
+    (home / ".claude").mkdir(parents=True)
+    ran = tmp_path / "hook-ran"
+    hook = {"hooks": [{"type": "command", "command": f"touch {ran}"}]}
+    hooks = {"hooks": {"UserPromptSubmit": [hook], "SessionStart": [hook], "Stop": [hook]}}
+    (home / ".claude" / "settings.json").write_text(json.dumps(hooks))
+    cited = said_so(memory)
+
+    class Scripted(Api):
+        """It cites what it was shown."""
+
+        def reply(self, body: Json) -> Step:
+            if not body.get("tools"):
+                return super().reply(body)
+            self.requests.append(body)
+            plays: list[Step] = [
+                [Use("Bash", {"command": f"touch {ran}"}), Use("Write", {"file_path": str(ran)})],
+                [Use("mcp__memory__memory_search_fts", {"query": "retry wrapper"})],
+                [Use("StructuredOutput", {"answer": "of another form"})],
+                [Use("StructuredOutput", {"sentences": [
+                    {"text": TRUE, "cites": [cited]},
+                    {"text": TRUE, "cites": ["holdfast://turn/invented"]},
+                    {"text": "Kubernetes was to blame.", "cites": [cited]},
+                ]})],
+            ]  # fmt: skip
+            return plays[min(len(self.requests), len(plays)) - 1]
+
+    api = Scripted({}, str(tmp_path))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+    monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+    chat = AgentChat("claude-haiku-5-5", timeout_s=60)
+    events, answer_ = ask(memory, chat)
+    api.close()
+    assert answer_.answer == f"{TRUE} [1]" and answer_.citations[0].uri == cited
+    assert any("2 sentences of the model were left out" in note for note in answer_.caveats)
+    offered = {tool["name"] for body in api.requests for tool in body["tools"]}
+    assert all(name.startswith("mcp__memory__memory_") or name in
+               {"StructuredOutput", "DeferredToolPlaceholder"} for name in offered)  # fmt: skip
+    assert not ran.exists()
+    told = json.dumps(api.requests[-1]["messages"])
+    assert "No such tool available" in told and "retry wrapper" in told
+    stages = [event.stage for event in events]
+    assert stages[0] is Stage.SEARCHING and stages[-2:] == [Stage.SYNTHESISING, Stage.DONE]
+    assert answer_.cost.tokens > 0 and memory.store.spent("").calls == 1
+    assert not list(home.glob(".claude/projects/**/*.jsonl"))
+
+
+def completion(*calls: tuple[str, object]) -> Answered:
+    asked = [
+        {"id": f"c{n}", "function": {"name": name, "arguments": json.dumps(given)}}
+        for n, (name, given) in enumerate(calls)
+    ]
+    usage = {"prompt_tokens": 50, "completion_tokens": 5}
+    return 200, {}, {"choices": [{"message": {"tool_calls": asked}}], "usage": usage}
+
+
+@pytest.fixture
+def played() -> Iterator[Play]:
+    """A service that says one thing after the other, and the last one ever after."""
+    with running() as service:
+
+        def play(*steps: Answered | Callable[[Json], Answered]) -> Chat:
+            left = list(steps)
+
+            def answer(body: Json) -> Answered:
+                step = left.pop(0) if len(left) > 1 else left[0]
+                return step(body) if callable(step) else step
+
+            service.answer = answer
+            return service.completions()
+
+        yield play
+
+
+def test_the_same_agent_runs_through_a_service(memory: Holdfast, played: Play) -> None:
+    cited = said_so(memory)
+    chat = played(
+        completion(("memory_search_fts", {"query": "retry wrapper"})),
+        completion(("answer", {"sentences": [{"text": TRUE, "cites": [cited]}]})),
+    )
+    events, answer = ask(memory, chat)
+    assert answer.answer == f"{TRUE} [1]" and answer.cost.tokens == 110
+    assert [e.query for e in events if e.stage is Stage.SEARCHING] == [QUESTION, "retry wrapper"]
+
+
+def test_an_answer_that_nothing_bears_out_leaves_what_rules_say(
+    memory: Holdfast, played: Play
+) -> None:
+    told = memory.ask(QUESTION, "all")
+    invented = {"sentences": [{"text": "It was the moon.", "cites": ["holdfast://turn/x"]}]}
+    answer = ask(memory, played(completion(("answer", invented))), told)[1]
+    assert answer.answer == told.answer and "borne out" in answer.caveats[-1]
+
+
+def test_a_model_that_finds_nothing_abstains(memory: Holdfast, played: Play) -> None:
+    answer = ask(memory, played(completion(("answer", {"sentences": []}))))[1]
+    assert answer.abstained and not answer.citations
+
+
+def test_a_service_that_fails_or_is_not_paid_for_leaves_what_rules_say(
+    memory: Holdfast, played: Play
+) -> None:
+    told = memory.ask(QUESTION, "all")
+    caps = replace(memory.settings.models.caps, day_tokens=10)
+    settings = replace(memory.settings, models=replace(memory.settings.models, caps=caps))
+    refused = played((400, {}, {"error": {"message": "no tools"}}))
+    agent = MemoryAgent(settings, memory.moment, chat=refused)
+    answer = list(agent.steps(Talk(told, "all")))[-1].answer
+    assert answer is not None and "are spent today" in answer.caveats[-1]
+    answer = ask(memory, refused, told)[1]
+    assert answer.answer == told.answer and "no tools" in answer.caveats[-1]
+
+
+def test_whoever_leaves_stops_the_model(memory: Holdfast, played: Play) -> None:
+    asked: list[Json] = []
+
+    def more(body: Json) -> Answered:
+        asked.append(body)
+        return completion(("memory_list_layers", {}))
+
+    def stopped() -> bool:
+        return len(asked) >= 2
+
+    told = memory.ask(QUESTION, "all")
+    agent = MemoryAgent(memory.settings, memory.moment, chat=played(more))
+    answer = list(agent.steps(Talk(told, "all", stopped=stopped)))[-1].answer
+    assert answer is not None and answer.answer == told.answer and len(asked) == 2
+
+
+def test_an_agent_of_ours_sets_no_other_going(
+    memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert is_wanted(memory.settings)
+    assert not is_wanted(replace(memory.settings, models=Models()))
+    monkeypatch.setenv(GUARD, "1")
+    assert not is_wanted(memory.settings)
