@@ -19,9 +19,18 @@ from holdfast.recall.plan import Budget
 from holdfast.recall.relevance import coverage, weigh
 from holdfast.recall.terms import Terms, read_terms
 from holdfast.research.answer import Way, ask, compose
-from holdfast.research.joining import COVERED, Chain, best_of, covers_enough, extended
-from holdfast.research.quoting import Evidence
-from holdfast.research.refining import Lead, Scope, follow, leads, starts
+from holdfast.research.joining import (
+    ADDED,
+    COVERED,
+    Chain,
+    Link,
+    best_of,
+    covers_enough,
+    extended,
+    said_in,
+)
+from holdfast.research.quoting import MOST_CITATIONS, Evidence
+from holdfast.research.refining import SAME_SESSION, Lead, Scope, follow, leads, starts
 from holdfast.store.protocol import Reader
 
 EFFORTS = {
@@ -33,6 +42,8 @@ _ORDER = list(reversed(Confidence))
 _BEAM = 4
 _LEADS = 10
 _SURE_ALONE = 0.6
+# What only stands in the same session must add more than what is tied by a name.
+_ADDED_NEARBY = 0.2
 # Found by their time or along causes, not by the words of the question.
 _OTHERWISE = {"recent", "recent_sessions", "caused_by", "causes"}
 
@@ -183,7 +194,8 @@ class _Case:
     def _joined(self, lead: Lead, hits: Sequence[Hit]) -> list[Chain]:
         made: list[Chain] = []
         for hit in hits:
-            longer = extended(self._weight, lead.chain, hit, lead.by, lead.bridge)
+            least = _ADDED_NEARBY if lead.by == SAME_SESSION else ADDED
+            longer = extended(self._weight, lead.chain, hit, lead.by, lead.bridge, least)
             if longer is not None:
                 made.append(longer)
             elif coverage(self._weight, hit.text) >= _SURE_ALONE:
@@ -204,18 +216,31 @@ class _Case:
         return True
 
     def _goes_on(self, chain: Chain) -> bool:
-        """Whether a chain starts from what was cited first, or nothing good was."""
+        """Whether a chain starts from what was cited first and is tied by more than its session,
+        or nothing good was cited."""
         cited = _cited(self.answer)[:1]
-        return not at_least(self.answer.confidence, Confidence.MEDIUM) or any(
-            link.hit.uri in cited for link in chain.links
-        )
+        goes_on = any(link.hit.uri in cited for link in chain.links)
+        good = at_least(self.answer.confidence, Confidence.MEDIUM)
+        return not good or (goes_on and SAME_SESSION not in chain.by)
 
     def _by_chain(self, chain: Chain) -> Answer:
-        """An answer of linked records. Where no single one cleared the floor it is a weak one."""
-        chosen = [Evidence(link.hit, link.said, 0.0, link.hit.score) for link in chain.links]
-        sure = Confidence.LOW if self._found.abstained else Confidence.MEDIUM
-        note = f"No single record says all of this: they are linked by {', '.join(chain.by)}."
+        """An answer of linked records, and what else was cited. Where no single one cleared the
+        floor, or they only stand in one session, it is a weak one."""
+        weak = self._found.abstained or SAME_SESSION in chain.by
+        cited = {hit.uri: hit for hit in self._found.hits}
+        others = [
+            Link(hit, *said_in(self._weight, hit.text))
+            for hit in (cited.get(uri) for uri in _cited(self.answer))
+            if hit is not None and not chain.holds(hit.uri)
+        ]
+        shown = (*chain.links, *(link for link in others if link.said))[:MOST_CITATIONS]
+        chosen = [Evidence(link.hit, link.said, 0.0, link.hit.score) for link in shown]
+        note = (
+            f"No single record says all of this: [1] to [{len(chain.links)}] are linked by "
+            f"{', '.join(chain.by)}."
+        )
         self._new |= {link.hit.uri: link.hit for link in chain.links}
+        sure = Confidence.LOW if weak else Confidence.MEDIUM
         return compose(self._ground.reader, self._ground.way, chosen, sure, [note])
 
     def _by_more(self) -> Answer | None:

@@ -19,7 +19,7 @@ from holdfast.research.quoting import LABEL, SENTENCE_LIMIT
 
 # What a chain must cover of a question, and what each of its records must add to the rest.
 COVERED = 0.8
-_ADDED = 0.12
+ADDED = 0.12
 # A word of the question that weighs more than this share of the mean must not be missing.
 _HEAVY = 0.9
 _WINDOW = 3
@@ -92,15 +92,20 @@ def covers_enough(weight: Mapping[str, float], covered: frozenset[str]) -> bool:
 
 
 def extended(
-    weight: Mapping[str, float], chain: Chain, hit: Hit, by: str, must: str
+    weight: Mapping[str, float],
+    chain: Chain,
+    hit: Hit,
+    by: str,
+    must: str = "",
+    least: float = ADDED,
 ) -> Chain | None:
-    """A chain with one record more, if that adds to what is covered and does not stand without the
-    rest."""
+    """A chain with one record more, if that adds so much to what is covered and does not stand
+    without the rest."""
     if chain.holds(hit.uri):
         return None
     said, covers = said_in(weight, hit.text, must)
     added = share_of(weight, covers - chain.covers)
-    if not said or added < _ADDED or chain.covers <= covers:
+    if not said or added < least or chain.covers <= covers:
         return None
     return Chain((*chain.links, Link(hit, said, covers)), (*chain.by, by))
 

@@ -67,8 +67,8 @@ def leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
     """The ways on from the last record of a chain."""
     last, covered = chain.last, chain.covers
     rest = tuple(word for word in terms.words if stem(word) not in covered)
-    if not rest:
-        return []
+    if not rest or SAME_SESSION in chain.by:
+        return []  # what only stands near is the end of a chain
     asked = {stem(word) for word in terms.words}
     found = [
         Lead(chain, f"“{bridge}”", (bridge, *rest), bridge)
