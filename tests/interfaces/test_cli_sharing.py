@@ -138,3 +138,30 @@ def test_another_repository_can_hold_what_is_shared(
     kept = read(run, "remember", "The yawl is blue.")["uri"]
     assert run("share", kept, "--yes", "--to", str(team))[0] == 0
     assert branch(project) == "" and "blue" in branch(team)
+
+
+def test_what_was_pulled_is_shown_listed_and_taken_back(
+    run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = read(run, "remember", "The yawl is always painted blue.")["uri"]
+    assert run("share", kept, "--yes")[0] == 0
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
+    told = read(run, "pull", str(project), "--dry-run")
+    assert [one["text"] for one in told["added"]] == ["The yawl is always painted blue."]
+    assert not (tmp_path / "other").exists(), "looking makes nothing"
+    status, text = run("pull", str(project))
+    assert status == 0 and "Took in 1 record" in text and "by Ann Ex" in text
+    status, text = run("recall", "what colour is the yawl painted")
+    assert "shared · " in text and "team · by Ann Ex on " in text
+    (hit,) = read(run, "recall", "what colour is the yawl painted", "--layer", "team")["hits"]
+    assert hit["shared"].startswith("by Ann Ex on ") and hit["trust"] == "team"
+    status, text = run("show", hit["uri"])
+    assert "author: Ann Ex" in text and kept in text
+    status, text = run("pull", str(project))
+    assert "Nothing new" in text and "1 known already" in text
+    (pulled,) = read(run, "pull", "--list")["pulls"]
+    assert not pulled["undone"]
+    status, text = run("pull", "--undo", pulled["id"])
+    assert status == 0 and "Taken back: 1 from " in text
+    assert "(taken back)" in run("pull", "--list")[1]
+    assert read(run, "recall", "what colour is the yawl painted")["abstained"]

@@ -140,3 +140,27 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     git(top, "branch", "holdfast-shared")
     with pytest.raises(InputError, match="holds something else"):
         shelf.read()
+
+
+def test_who_pushes_while_another_does_is_turned_down_and_comes_back(tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "init", "-q", "--bare", str(bare))
+    one, two = repository(tmp_path / "one"), repository(tmp_path / "two")
+    for top in (one, two):
+        git(top, "remote", "add", "origin", str(bare))
+    other = Shelf(two)
+    meanwhile = [b"b\n", b"c\n"]
+
+    class Slow(Shelf):
+        def fetch(self, remote: str) -> None:
+            super().fetch(remote)
+            if meanwhile:
+                other.write(adding("people/two-1.jsonl", meanwhile.pop()), "Share", ANN)
+                other.push("origin", ANN)
+
+    slow = Slow(one)
+    slow.write(adding("people/one-1.jsonl", b"a\n"), "Share", ANN)
+    assert slow.push("origin", ANN)
+    other.fetch("origin")
+    wanted = {"people/one-1.jsonl": b"a\n", "people/two-1.jsonl": b"b\nc\n"}
+    assert slow.read() == other.read() == wanted

@@ -6,27 +6,34 @@ Nothing is shared, sent or taken in but on a person's word, after it was shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.app.curating import this_user
 from holdfast.app.minding import Minding
 from holdfast.app.reading import here
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.language import cut
+from holdfast.learn.decisions import standing
+from holdfast.learn.pulling import Place, ToTake, plan, take
 from holdfast.learn.sharing import Draft, Sharer, Words, after, draft, same_words
+from holdfast.model.curation import Curation
 from holdfast.model.team import Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.sources.git.shelf import Person, Shelf, person_at
 from holdfast.sources.rule_places import top_of
 from holdfast.sources.shares import Files, Refused, decode, encode, merge, path_of, read
+from holdfast.store.shared import Taking
 
 
 class ToShare(NamedTuple):
     """What sharing would change: what is new, what is said anew with what was said before, what is
     shared in these words already, and what is taken back."""
 
+    bank: str
     place: str
     person: Person
     added: tuple[Draft, ...] = ()
@@ -61,7 +68,7 @@ class Sharing(Minding):
         sharer = Sharer(person.name, person.email, self._now(), note)
         drafts = draft(self._store, id, names, self._words(), sharer)
         held, _ = read(shelf.read())
-        told = ToShare(str(shelf.folder), person)
+        told = ToShare(id, str(shelf.folder), person)
         for one in drafts:
             known = held.get(one.shared.id)
             dated = one._replace(shared=after(one.shared, known))
@@ -79,7 +86,7 @@ class Sharing(Minding):
         person = person_at(Path(here()))
         held, _ = read(shelf.read())
         shown = [shared for shared in held.values() if not shared.gone]
-        told = ToShare(str(shelf.folder), person)
+        told = ToShare("", str(shelf.folder), person)
         for name in dict.fromkeys(names):
             found = _meant(shown, name)
             if found.email.lower() != person.email.lower():
@@ -107,7 +114,10 @@ class Sharing(Minding):
                 added[path] = added.get(path, b"") + line + b"\n"
             return merge([files, added])
 
-        return shelf.write(change, _message(planned), planned.person)
+        made = shelf.write(change, _message(planned), planned.person)
+        with self._store.transaction():
+            self._store.put_sent(planned.bank, [one.id for one in new if not one.gone])
+        return made
 
     def push_shared(self, remote: str = "", place: str = "") -> tuple[str, bool]:
         """Bring the branch to a remote: the one that is named, or `origin`, or the only one.
@@ -128,6 +138,49 @@ class Sharing(Minding):
         held, refused = read(shelf.read())
         shown = sorted((s for s in held.values() if not s.gone), key=lambda s: (s.shared, s.id))
         return OnShelf(str(shelf.folder), tuple(shown), tuple(refused))
+
+    def plan_pull(self, place: str = "", bank: str | None = None) -> ToTake:
+        """What taking in others' shared memories would change: from a repository, from a remote of
+        this one, which is asked for what is new, or from what is here already."""
+        folder = Path(place).expanduser() if place else Path(here())
+        remote = "" if folder.is_dir() else place
+        shelf = self._shelf("" if remote else place)
+        if remote:
+            shelf.fetch(remote)
+        tips = shelf.tips()
+        where = Place(remote or str(shelf.folder), tuple(tips))
+        redactor = Redactor(self.settings.redact_patterns)
+        email = ""
+        with suppress(InputError):  # who has no name has shared nothing either
+            email = person_at(Path(here())).email
+        found = read(shelf.read(tips))
+        return plan(self._store, self._one(bank), found, where, self._now(), redactor, email)
+
+    def pull(self, planned: ToTake, bank: str | None = None, who: str = "") -> str:
+        """Take in what was planned, into a bank that is made if need be; returns the name of the
+        taking, "" if there was nothing."""
+        if planned.nothing:
+            return ""
+        id = self._one(bank) or self._banks.ensure(self._store, here())
+        taking = take(self._store, id, planned, self._now, who or this_user())
+        self._renew()
+        return taking
+
+    def undo_pull(self, name: str, bank: str | None = None, who: str = "") -> Curation:
+        """Take back all that one pull brought."""
+        return self._done(self._curator(who).undo_pull(self._one(bank), name))
+
+    def takings(self, bank: str | None = None) -> list[tuple[Taking, bool]]:
+        """Every pull that brought something, and whether it stands."""
+        id = self._one(bank)
+        left = {entry.target for entry in standing(self._store.curations(id))}
+        return [(one, uri("taking", one.id) in left) for one in self._store.takings(id)]
+
+    def _one(self, bank: str | None) -> str:
+        id = self.bank_id(bank)
+        if id is None:
+            raise InputError("This is done in one bank.", "Name it: --bank NAME.")
+        return id
 
     def _shelf(self, place: str) -> Shelf:
         folder = Path(place).expanduser() if place else Path(here())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn import opinions
+from holdfast.learn import opinions, pulling
 from holdfast.learn.decisions import settle, standing, undoable
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
@@ -146,6 +146,11 @@ class Curator:
 
     def correct(self, target: Target, text: str) -> Curation:
         """Say a record anew; what it said is kept as superseded."""
+        if target.kind == "shared":
+            raise InputError(
+                "These are the words of somebody else.",
+                "Forget them and `holdfast remember` your own, or ask their author.",
+            )
         if target.kind not in CORRECTABLE:
             raise InputError(
                 f"A {target.kind} has no words of its own to correct.",
@@ -208,12 +213,26 @@ class Curator:
             log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
             last = sorted(log, key=lambda entry: -entry.seq)[:count]
             for entry in last:
-                undo = Curation(
-                    0, entry.bank, self._now(), Action.UNDO, str(entry.seq), "", self._who
-                )
-                self._writer.curate(undo)
-                self.apply(entry.bank, [self._named(entry)])
+                self._undo(entry)
             return last
+
+    def undo_pull(self, bank: str, name: str) -> Curation:
+        """Take one taking back, whatever was decided since."""
+        left = [e for e in undoable(self._writer.curations(bank)) if e.action is Action.PULL]
+        found = [e for e in left if name in e.target and e.target.startswith(uri("taking", ""))]
+        if len(found) != 1:
+            raise NotFoundError(
+                f"{'Several were' if found else 'Nothing was'} taken in under the name {name}.",
+                "`holdfast pull --list` tells what was.",
+            )
+        with self._writer.transaction():
+            self._undo(found[0])
+        return found[0]
+
+    def _undo(self, entry: Curation) -> None:
+        undo = Curation(0, entry.bank, self._now(), Action.UNDO, str(entry.seq), "", self._who)
+        self._writer.curate(undo)
+        self.apply(entry.bank, [self._named(entry)])
 
     def _named(self, entry: Curation) -> Target:
         named = parse_uri(entry.target)
@@ -258,7 +277,9 @@ class Curator:
         for target in targets:
             nothing = Curated(bank, target.kind, target.id, target.session)
             known = self._writer.curated(bank, target.kind, target.id) or nothing
-            by_wish = target.kind == "memory" and target.id in wished
+            by_wish = target.kind == pulling.TAKING or (
+                target.kind == "memory" and target.id in wished
+            )
             state = settle(known, target.uri, left, by_wish)
             self._writer.put_curated(state)
             self._show(state)
@@ -307,6 +328,11 @@ class Curator:
         elif state.kind in FORGED:
             was = show_again(self._writer, state.bank, state.kind, state.id)
             self._writer.put_curated(state._replace(was=was if state.text else ""))
+        elif state.kind == "shared":
+            pulling.show(self._writer, state.bank, [state.id])
+        elif state.kind == pulling.TAKING:
+            ids = self._writer.taken(state.bank, state.id)
+            pulling.show(self._writer, state.bank, ids)
 
     def _show_memory(self, state: Curated) -> None:
         for memory in self._writer.memories(state.bank):

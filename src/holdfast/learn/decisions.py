@@ -36,7 +36,7 @@ def settle(known: Curated, target: str, left: Sequence[Curation], by_wish: bool 
         if entry.target != target or (known.kind == "entity" and entry.action is Action.MERGE):
             continue  # entities that are one are both shown, as one
         match entry.action:
-            case Action.REMEMBER:
+            case Action.REMEMBER | Action.PULL:
                 state = state._replace(forgotten=False)
             case Action.FORGET | Action.PURGE:
                 state = state._replace(forgotten=True)

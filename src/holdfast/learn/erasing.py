@@ -19,6 +19,7 @@ from holdfast.errors import InputError
 from holdfast.learn.blanking import Blanking, Without, scrubbed
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.opinions import update_opinions
+from holdfast.learn.pulling import show
 from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Rule
@@ -37,9 +38,11 @@ OVERWRITE = "overwrite"
 _ALL = 1 << 62
 # What is made again of the rest.
 _MADE = ("statement", "pattern", "proposal")
+_SEALED = {"session": "title", "shared": "shared"}
 _NOUNS = {
     "remembered": "memory",
     "dimension": "memory",
+    "shared": "shared memory",
     "curation": "decision",
     "failure": "failed line",
 }
@@ -97,7 +100,8 @@ class Eraser:
                 names.append(("line", line_name(source.path, failed.offset)))
         commits = (target.id,) if target.kind == "commit" else ()
         forged = forged_with(self._store, target.bank, target.kind, target.id)
-        names += [*(("commit", id) for id in commits), *forged]
+        shared = (target.id,) if target.kind == "shared" else ()
+        names += [*(("commit", id) for id in commits), *forged, *(("shared", id) for id in shared)]
         what = Erasure(
             target.bank,
             sessions,
@@ -108,6 +112,7 @@ class Eraser:
             tuple(mark(kind, name) for kind, name in names),
             tuple(sorted(sources)),
             forged,
+            shared,
         )
         counted = {
             "session": len(sessions),
@@ -115,6 +120,7 @@ class Eraser:
             "commit": len(commits),
             "memory": len(what.memories),
             **Counter(kind for kind, _ in forged),
+            "shared memory": len(shared),
         }
         told = Erased(Counter({kind: n for kind, n in counted.items() if n}))
         told.copies = tuple(self._store.copies_holding(what))
@@ -315,8 +321,8 @@ class Eraser:
                 raw.append(t.id)
                 if turn is not None and turn.tool is not None and turn.tool.call:
                     names.append(("call", turn.tool.call))
-            elif t.table == "session":
-                names.append(("title", t.id))
+            elif t.table in _SEALED:
+                names.append((_SEALED[t.table], t.id))
             elif t.table in FORGED:
                 names.append(("words", f"{t.table}/{t.id}"))
             elif t.table == "failure":
@@ -341,6 +347,8 @@ class Eraser:
             if t.table in ("turn", "session", "summary") and t.session:
                 sessions[t.session] = None
             decided = decided or t.table in ("curation", "remembered", "dimension")
+            if t.table == "shared":
+                show(self._store, bank, [t.id])
             of_commit = t.table in ("commit", "patch")
             commit = self._store.commit(bank, t.id) if of_commit else None
             if commit is not None:

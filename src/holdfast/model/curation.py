@@ -24,6 +24,7 @@ class Action(StrEnum):
     MERGE = "merge"
     SPLIT = "split"
     UNDO = "undo"
+    PULL = "pull"
     PURGE = "purge"
     SCRUB = "scrub"
 

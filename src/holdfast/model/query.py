@@ -30,6 +30,7 @@ LAYER_OF = {
     "fact": Layer.OBSERVATIONS,
     "turn": Layer.TRANSCRIPTS,
     "commit": Layer.TEAM,
+    "shared": Layer.TEAM,
     "pull": Layer.TEAM,
     "issue": Layer.TEAM,
     "remark": Layer.TEAM,
@@ -114,6 +115,8 @@ class Hit:
     trust: Trust = Trust.ASSISTANT
     # Who said it anew, and on which day; "" for words as they were.
     corrected: str = ""
+    # Who shared it, and on which day; "" for what is our own.
+    shared: str = ""
     # URIs of the fact that holds in its place, and of those in whose place it holds.
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import LAYER_OF, Hit, Passage, Place
 from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.team import Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.standing import chain
@@ -31,6 +32,7 @@ def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         astray="astray" in candidate.notes,
         trust=passage.trust,
         corrected=corrected(reader, passage.bank, passage.kind, passage.id),
+        shared=_shared(reader, passage),
         why=_why(candidate),
     )
     by, before = chain(reader, made, as_of)
@@ -47,6 +49,13 @@ def corrected(reader: Reader, bank: str, kind: str, id: str) -> str:
             return found
     known = reader.curated(bank, kind, id)
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
+
+
+def _shared(reader: Reader, passage: Passage) -> str:
+    """Who shared a record, and when."""
+    found = reader.find(passage.bank, "shared", passage.id, 1) if passage.kind == "shared" else ()
+    told = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, Shared)]
+    return "".join(told)
 
 
 def _why(candidate: Candidate) -> dict[str, float]:

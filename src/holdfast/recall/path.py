@@ -15,7 +15,7 @@ from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.team import Commit
+from holdfast.model.team import Commit, Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.linked import records_below
 from holdfast.recall.trace import find_record, raw_line, word_of
@@ -214,7 +214,7 @@ def describe_record(record: Record) -> tuple[str, str]:
             return record.subject, record.time
         case Pull() | Issue():
             return f"#{record.number} {record.title}", record.time
-        case Claim() | Remark():
+        case Claim() | Remark() | Shared():
             return record.text, record.time
         case _:
             return _describe_known(record)

@@ -16,7 +16,7 @@ from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.team import Commit
+from holdfast.model.team import Commit, Shared
 from holdfast.model.uris import uri
 from holdfast.recall.times import looks_like_time, read_span
 from holdfast.recall.trace import find_record, word_of
@@ -86,6 +86,8 @@ def timeline(
         )
     if isinstance(anchor, Session):
         anchor = reader.digest_of(anchor.bank, anchor.id) or Moment(_time_of(anchor))
+    elif isinstance(anchor, Shared):
+        anchor = Moment(anchor.time or anchor.shared)
     elif isinstance(anchor, Rule | Pattern):
         anchor = Moment(_time_of(anchor))
     wanted = tuple(kinds) or KINDS

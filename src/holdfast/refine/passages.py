@@ -10,12 +10,13 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
-from holdfast.model.team import Commit
+from holdfast.model.team import Commit, Shared
 from holdfast.model.trust import Status
 
 # The kinds that get vectors: what is short and says most comes first.
 EAGER = (
     "fact", "memory", "rule", "concept", "digest", "exchange", "commit", "pull", "issue", "remark",
+    "shared",
 )  # fmt: skip
 LATER = ("turn",)
 
@@ -131,6 +132,20 @@ def commit_passage(commit: Commit, touched: str = "") -> Passage:
     return Passage(
         c.bank, "commit", c.id, "", c.time, body, context, c.trust, hash=content_id(body)
     )
+
+
+def shared_passage(shared: Shared) -> Passage:
+    """What somebody shares, in their words; who it was and what it is about help to find it."""
+    s = shared
+    body = f"{s.text}\n\n{s.note}".strip()
+    context = (
+        f"{date_words(s.time or s.shared)} {s.author} shared {s.kind} {' '.join(s.files)} "
+        f"{parts_of_names(body)}"
+    )
+    return Passage(
+        s.bank, "shared", s.id, "", s.time or s.shared, body, context, s.trust,
+        hash=content_id(body),
+    )  # fmt: skip
 
 
 def memory_passage(memory: Memory, session: str = "", seq: int = 0, context: str = "") -> Passage:

@@ -134,7 +134,7 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
         (Layer.SUMMARIES, counts.digests),
         (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts),
         (Layer.TRANSCRIPTS, counts.turns),
-        (Layer.TEAM, counts.commits + counts.pulls + counts.issues),
+        (Layer.TEAM, counts.commits + counts.pulls + counts.issues + counts.shared),
     )
     return tuple(layer for layer, number in held if number)
 
@@ -240,6 +240,7 @@ def _later_first(chosen: list[Evidence]) -> list[Evidence]:
 
 def _line(item: Evidence, number: int, fates: Fates) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
+    mark += f" (shared {item.hit.shared})" if item.hit.shared else ""
     if item.hit.kind == "rule":
         mark += f" ({item.hit.source.path.rpartition('/')[2]})"
     mark += fates.mark(item.hit, item.sentence)
@@ -333,6 +334,8 @@ def browse_url(reader: Reader, hit: Hit) -> str:
         return f"/memory?tab=remembered&id={id}"
     if word == "concept":
         return f"/memory?tab=concepts&id={id}"
+    if word == "shared":
+        return f"/memory?tab=shared&id={id}"
     found = reader.find(hit.bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
     return f"/sessions/{hit.session}#msg-{place}"

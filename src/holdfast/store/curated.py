@@ -125,6 +125,7 @@ class Erasure(NamedTuple):
     marks: tuple[str, ...] = ()
     sources: tuple[int, ...] = ()
     forged: tuple[tuple[str, str], ...] = ()
+    shared: tuple[str, ...] = ()
 
 
 class Scrubbing(Protocol):

@@ -23,7 +23,7 @@ from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
-from holdfast.model.team import Commit
+from holdfast.model.team import Commit, Shared
 from holdfast.store.calls import Calls, Summaries
 from holdfast.store.concepts import ConceptQuestions, ConceptWays
 from holdfast.store.curated import CuratedQuestions, CuratedWays, Erasing, Hidden, Superseded
@@ -35,11 +35,12 @@ from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 from holdfast.store.rules import RuleQuestions, RuleWays
+from holdfast.store.shared import SharedQuestions, SharedWays
 from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
 
 _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
-Record = Turn | Exchange | Digest | Session | Commit | Pull | Issue | Remark | _Known
+Record = Turn | Exchange | Digest | Session | Commit | Pull | Issue | Remark | Shared | _Known
 
 
 class Match(NamedTuple):
@@ -65,6 +66,7 @@ class Counts(NamedTuple):
     opinions: int = 0
     pulls: int = 0
     issues: int = 0
+    shared: int = 0
 
 
 class Stale(NamedTuple):
@@ -88,6 +90,7 @@ class Reader(
     MindQuestions,
     HistoryQuestions,
     ForgeQuestions,
+    SharedQuestions,
     Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
@@ -286,6 +289,7 @@ class Writer(
     MindWays,
     HistoryWays,
     ForgeWays,
+    SharedWays,
     Protocol,
 ):
     """The ways in."""

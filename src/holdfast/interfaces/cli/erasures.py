@@ -6,7 +6,7 @@ from holdfast.interfaces.cli import asking
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.learn.erasing import Erased
 
-_PLURALS = {"memory": "memories"}
+_PLURALS = {"memory": "memories", "shared memory": "shared memories"}
 
 
 def show(screen: Screen, told: Erased) -> None:

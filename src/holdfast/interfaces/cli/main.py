@@ -72,6 +72,7 @@ GROUPS = {
     "Work with others": {
         "share": Command("share", "offer chosen memories to others, on a branch beside the code"),
         "unshare": Command("unshare", "take back what you shared"),
+        "pull": Command("pull", "take in what others share, marked as theirs"),
     },
     "Look after it": {
         "status": Command("status", "what is remembered, and whether every line is accounted for"),

@@ -141,6 +141,8 @@ def _hit(hit: Hit) -> Object:
         item["supersedes"] = list(hit.supersedes)
     if hit.corrected:
         item["corrected"] = hit.corrected
+    if hit.shared:
+        item["shared"] = hit.shared
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value
     if hit.since:

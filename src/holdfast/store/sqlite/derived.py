@@ -15,13 +15,14 @@ from holdfast.store.sqlite.facts import FactWriting
 from holdfast.store.sqlite.graph import GraphWriting
 from holdfast.store.sqlite.mind import MindWays
 from holdfast.store.sqlite.rules import RuleWays
+from holdfast.store.sqlite.shared import SharedWays
 
 _PASSAGES_HELD = 1_000_000
 # What stages above the session make, and how far they have come.
 _OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "authored", "reached")
 
 
-class DerivedWays(ConceptWays, RuleWays, MindWays, FactWriting, GraphWriting):
+class DerivedWays(ConceptWays, RuleWays, SharedWays, MindWays, FactWriting, GraphWriting):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -110,7 +111,8 @@ class DerivedWays(ConceptWays, RuleWays, MindWays, FactWriting, GraphWriting):
         self.drop_concepts()
         self._drop_rules()
         self._run(
-            "DELETE FROM passage WHERE kind NOT IN ('commit', 'memory', 'pull', 'issue', 'remark')"
+            "DELETE FROM passage WHERE kind NOT IN "
+            "('commit', 'memory', 'pull', 'issue', 'remark', 'shared')"
         )
         self._run("DELETE FROM bearer WHERE kind = 'fact'")
         self.drop_graph()

@@ -52,6 +52,7 @@ _WORDS = {
     "issue": ("author", "title", "body", "labels"),
     "remark": ("author", "text", "path"),
     "login": ("login", "name", "email"),
+    "shared": ("text", "author", "email", "files", "note"),
 }
 # How a row of each is known: bank, id and session.
 _NAMED = {
@@ -86,6 +87,7 @@ _NAMED = {
     "issue": ("bank", "id", "''"),
     "remark": ("bank", "id", "''"),
     "login": ("bank", "login", "''"),
+    "shared": ("bank", "id", "''"),
 }
 _LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.
@@ -119,7 +121,12 @@ class ErasingWays(DerivedWays, ForgeWays):
             self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)
             self.note_change(what.bank, session)
-        by_id = (("turn", what.turns), ("commit", what.commits), ("memory", what.memories))
+        by_id = (
+            ("turn", what.turns),
+            ("commit", what.commits),
+            ("memory", what.memories),
+            ("shared", what.shared),
+        )
         for kind, ids in by_id:
             table = "remembered" if kind == "memory" else kind
             for id in ids:
@@ -180,7 +187,8 @@ class ErasingWays(DerivedWays, ForgeWays):
         )
 
     def _blank_log(self, what: Erasure) -> None:
-        """Take the words out of decisions. The name of a memory is made of its words."""
+        """Take the words out of decisions. The name of a memory is made of its words, that of a
+        shared one of an address."""
 
         def change() -> None:
             for target in what.targets:
@@ -189,7 +197,7 @@ class ErasingWays(DerivedWays, ForgeWays):
                     what.bank,
                     target,
                 )
-            for id in what.memories:
+            for id in (*what.memories, *what.shared):
                 other = os.urandom(len(id) // 2).hex()
                 self._run(
                     "UPDATE curation SET target = replace(target, ?, ?) WHERE bank = ?",
@@ -366,6 +374,7 @@ def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
                 ("turn", what.turns),
                 ("commit", what.commits),
                 ("remembered", what.memories),
+                ("shared", what.shared),
             )
             named += tuple((word, (id,)) for word, id in what.forged)
             return any(_has(copy, table, ids) for table, ids in named if table in tables)

@@ -23,6 +23,7 @@ from holdfast.store.sqlite.graph import GraphAsking
 from holdfast.store.sqlite.history import HistoryQuestions
 from holdfast.store.sqlite.mind import MindQuestions
 from holdfast.store.sqlite.rules import RuleQuestions
+from holdfast.store.sqlite.shared import SHARED, SharedQuestions, shared_of
 from holdfast.store.sqlite.vectors import VectorQuestions
 
 # A term in the passage itself counts fully, one in the turn before it less.
@@ -34,6 +35,7 @@ _FINDABLE = {
     "session": ("seen_session", rows.SESSION, rows.session_of),
     "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
     "memory": ("known_memory", rows.MEMORY, rows.memory_of),
+    "shared": ("seen_shared", SHARED, shared_of),
     "rule": ("rule", rule_rows.RULE, rule_rows.rule_of),
     "pattern": ("pattern", rule_rows.PATTERN, rule_rows.pattern_of),
     "fact": ("fact", FACT, fact_of),
@@ -46,6 +48,7 @@ _FINDABLE = {
 class SqliteReader(
     VectorQuestions,
     RuleQuestions,
+    SharedQuestions,
     MindQuestions,
     forge.ForgeQuestions,
     CuratingQuestions,
@@ -140,7 +143,7 @@ class SqliteReader(
         where, values = in_bank(bank)
         tables = (
             "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory",
-            "fact", "retained", "opinion", "seen_pull", "seen_issue",
+            "fact", "retained", "opinion", "seen_pull", "seen_issue", "seen_shared",
         )  # fmt: skip
         numbers = [
             row[0]

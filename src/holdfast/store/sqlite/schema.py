@@ -29,6 +29,7 @@ _NAMES = (
     "013_used",
     "014_anchors",
     "015_forge",
+    "016_shared",
 )
 VERSION = len(_NAMES)
 

@@ -119,7 +119,16 @@ def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
         bank = hit.pop("bank")
         if bank in names:
             hit["bank"] = names[bank]
-        for name in ("corrected", "superseded_by", "supersedes", "provider", "since", "astray"):
+        unsaid = (
+            "corrected",
+            "shared",
+            "superseded_by",
+            "supersedes",
+            "provider",
+            "since",
+            "astray",
+        )
+        for name in unsaid:
             if not hit[name]:
                 del hit[name]
     return whole
@@ -189,6 +198,7 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head += f" · {hit.status.value}" if hit.status in _TOLD else ""
     head += f" · corrected {hit.corrected}" if hit.corrected else ""
     head += " · astray" if hit.astray else ""
+    head += f" · {hit.shared}" if hit.shared else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
     if hit.since:

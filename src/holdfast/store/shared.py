@@ -1,0 +1,62 @@
+"""What a store keeps of other people's shared memories. Every version that was taken in stays, with
+the taking that brought it; what holds is the latest of those whose taking was not taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from holdfast.model.query import Passage
+from holdfast.model.team import Shared
+
+
+class Taking(NamedTuple):
+    """Once that somebody took in what others share: from where, up to which commits, and when."""
+
+    bank: str
+    id: str
+    place: str
+    heads: tuple[str, ...]
+    time: str
+
+
+class SharedQuestions(Protocol):
+    """What can be asked."""
+
+    def shared(self, bank: str) -> list[Shared]:
+        """What others share and is shown, the latest first."""
+        ...
+
+    def takings(self, bank: str) -> list[Taking]:
+        """Every taking, taken back or not, the oldest first."""
+        ...
+
+
+class SharedWays(Protocol):
+    """The ways in."""
+
+    def sent(self, bank: str) -> set[str]:
+        """The ids of what was shared out of this memory."""
+        ...
+
+    def put_sent(self, bank: str, ids: Iterable[str]) -> None:
+        """Note what was shared out of this memory."""
+        ...
+
+    def held_shared(self, bank: str) -> list[Shared]:
+        """What holds of each matter, whether it is shown, forgotten or gone."""
+        ...
+
+    def taken(self, bank: str, taking: str) -> list[str]:
+        """The ids of what a taking brought."""
+        ...
+
+    def put_taking(self, taking: Taking, records: Iterable[Shared]) -> None:
+        """Keep what a taking brought."""
+        ...
+
+    def put_shared_passages(
+        self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
+    ) -> None:
+        """Make some shared records findable as these passages, and not otherwise."""
+        ...

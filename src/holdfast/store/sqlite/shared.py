@@ -1,0 +1,95 @@
+"""Other people's shared memories in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from holdfast.model.query import Passage
+from holdfast.model.team import Shared
+from holdfast.model.trust import Trust
+from holdfast.store.shared import Taking
+from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.rows import marks
+
+SHARED = (
+    "bank, id, version, kind, text, author, email, shared, origin, time, trust, lineage, files, "
+    "note, gone"
+)
+
+
+def shared_of(row: tuple[Any, ...]) -> Shared:
+    """`SHARED`."""
+    told: dict[str, Any] = dict(zip(SHARED.split(", "), row, strict=True))
+    told["files"] = tuple(json.loads(told["files"]))
+    for name in ("trust", "lineage"):
+        told[name] = Trust(told[name])
+    told["gone"] = bool(told["gone"])
+    return Shared(**told)
+
+
+def _row_of(shared: Shared) -> tuple[Any, ...]:
+    whole: tuple[Any, ...] = astuple(shared)
+    return tuple(
+        json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
+        for value in whole
+    )
+
+
+class SharedQuestions(Asking):
+    """What can be asked about shared memories."""
+
+    def shared(self, bank: str) -> list[Shared]:
+        found = self._all(
+            f"SELECT {SHARED} FROM seen_shared WHERE bank = ? ORDER BY shared DESC, id", bank
+        )
+        return [shared_of(row) for row in found]
+
+    def takings(self, bank: str) -> list[Taking]:
+        found = self._all(
+            "SELECT bank, id, place, heads, time FROM taking WHERE bank = ? ORDER BY time, id", bank
+        )
+        return [Taking(b, id, place, tuple(json.loads(h)), t) for b, id, place, h, t in found]
+
+
+class SharedWays(SharedQuestions, CuratingWays):
+    """The ways in."""
+
+    def sent(self, bank: str) -> set[str]:
+        return {id for (id,) in self._all("SELECT id FROM sent WHERE bank = ?", bank)}
+
+    def put_sent(self, bank: str, ids: Iterable[str]) -> None:
+        self._run_many("INSERT OR IGNORE INTO sent VALUES (?, ?)", [(bank, id) for id in ids])
+
+    def held_shared(self, bank: str) -> list[Shared]:
+        found = self._all(f"SELECT {SHARED} FROM held_shared WHERE bank = ? ORDER BY id", bank)
+        return [shared_of(row) for row in found]
+
+    def taken(self, bank: str, taking: str) -> list[str]:
+        found = self._all(
+            "SELECT id FROM shared WHERE bank = ? AND taking = ? ORDER BY id", bank, taking
+        )
+        return [id for (id,) in found]
+
+    def put_taking(self, taking: Taking, records: Iterable[Shared]) -> None:
+        self._run(
+            "INSERT INTO taking VALUES (?, ?, ?, ?, ?)",
+            *(taking.bank, taking.id, taking.place, json.dumps(taking.heads), taking.time),
+        )
+        columns = f"{SHARED}, taking"
+        self._run_many(
+            f"INSERT INTO shared ({columns}) VALUES ({marks(columns)})",
+            [(*_row_of(record), taking.id) for record in records],
+        )
+        self.note_change(taking.bank, "")
+
+    def put_shared_passages(
+        self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
+    ) -> None:
+        for id in ids:
+            self._run("DELETE FROM passage WHERE bank = ? AND kind = 'shared' AND id = ?", bank, id)
+        self.put_passages(passages)
+        self.note_change(bank, "")

@@ -1,0 +1,100 @@
+"""People who share memories: each with a home, a clone and a clock, over one bare repository."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.settings import Settings
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+class Clock:
+    """A clock that all people look at; it goes on with every look."""
+
+    def __init__(self) -> None:
+        self._ticks = 0
+
+    def __call__(self) -> str:
+        self._ticks += 1
+        minutes, seconds = divmod(self._ticks, 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"2026-11-01T{hours:02}:{minutes:02}:{seconds:02}.000Z"
+
+
+class Person:
+    """One who shares."""
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        bare: Path,
+        clock: Callable[[], str],
+        patch: pytest.MonkeyPatch,
+    ) -> None:
+        self.name = name
+        self.clone = folder / name / "proj"
+        self._patch = patch
+        self.clone.mkdir(parents=True)
+        git(self.clone, "init", "-q", "-b", "main")
+        git(self.clone, "config", "user.name", name.title())
+        git(self.clone, "config", "user.email", f"{name}@x.org")
+        git(self.clone, "remote", "add", "origin", str(bare))
+        home = folder / name / "home"
+        settings = Settings(home, folder / name / "claude", bank="", embed_model="none")
+        self.memory = Holdfast(settings, clock)
+
+    def at_home(self) -> Holdfast:
+        """Their memory, standing in their clone."""
+        self._patch.chdir(self.clone)
+        return self.memory
+
+    def remember(self, text: str) -> str:
+        """Keep a text; returns its URI."""
+        return f"holdfast://memory/{self.at_home().remember(text).id}"
+
+    def share(self, *names: str, push: bool = True) -> None:
+        memory = self.at_home()
+        memory.share(memory.plan_share(names))
+        if push:
+            memory.push_shared()
+
+    def unshare(self, *names: str, push: bool = True) -> None:
+        memory = self.at_home()
+        memory.share(memory.plan_unshare(names))
+        if push:
+            memory.push_shared()
+
+    def pull(self, place: str = "origin") -> str:
+        memory = self.at_home()
+        return memory.pull(memory.plan_pull(place))
+
+    def texts(self) -> set[str]:
+        """What others share, as it is shown here."""
+        memory = self.at_home()
+        bank = memory.bank_id()
+        return {shared.text for shared in memory.reader.shared(bank or "")}
+
+    def shelf(self) -> dict[str, str]:
+        """What lies on the branch, by key."""
+        return {shared.id: shared.text for shared in self.at_home().on_shelf().held}
+
+
+def meet(folder: Path, patch: pytest.MonkeyPatch, *names: str) -> list[Person]:
+    """Some people with one remote."""
+    folder.mkdir(parents=True, exist_ok=True)
+    bare = folder / "bare.git"
+    git(folder, "init", "-q", "--bare", str(bare))
+    clock = Clock()
+    return [Person(folder, name, bare, clock, patch) for name in names]
