@@ -14,9 +14,12 @@ from tests.refine.test_rules import git, open_at, project, put
 
 from holdfast.app.memory import Holdfast
 from holdfast.learn.banks import Wish
+from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind
+from holdfast.refine.threads import passage_of_remark, passage_of_thread
 from holdfast.testing.transcripts import Script
 
 WORD = "quaywall"
+NOON = "2026-03-01T12:00:00.000Z"
 SAID = (
     "Please always use table-driven tests for the quaywall parser.",
     "We use table-driven tests for the quaywall parser, so rewrite these.",
@@ -27,6 +30,7 @@ _EVERYWHERE = {
     "turn", "session", "commit", "patch", "remembered", "dimension", "curation", "curated",
     "exchange", "digest", "claim", "fact", "concept", "label", "passage", "entity", "spelling",
     "sighting", "retained", "stance", "opinion", "statement", "pattern", "refusal", "tag",
+    "pull", "issue", "remark", "login",
 }  # fmt: skip
 
 
@@ -94,12 +98,28 @@ def talk(root: Path, number: int) -> Path:
     return script.write(root.parent / "claude" / "projects")
 
 
+def discussed(memory: Holdfast) -> None:
+    """What a forge said of it."""
+    (bank,) = memory.reader.banks()
+    pull = Pull(bank.id, "1@a.b", 1, NOON, "quaywall-fan", "Quaywall", files=("quaywall.py",))
+    issue = Issue(bank.id, "2@a.b", 2, NOON, "ann", "The quaywall leaks", labels=("quaywall",))
+    thread = "holdfast://pull/1@a.b"
+    said = Remark(bank.id, "r1", thread, RemarkKind.COMMENT, NOON, "ann", "Mend the quaywall.")
+    with memory.store.transaction():
+        for one in (pull, issue):
+            memory.store.put_thread(one, passage_of_thread(memory.store, one))
+        memory.store.put_remark(said, passage_of_remark(memory.store, said))
+        memory.store.put_logins(bank.id, [Login("quaywall-fan", "Quaywall Fan", "q@x.org")])
+    memory.know()
+
+
 def soaked(root: Path) -> Holdfast:
     """A memory that is full of the word."""
     history(root)
     memory = open_at(root.parent)
     memory.ingest(memory.find([talk(root, n) for n in range(3)]))
     memory.ingest_git(root, with_diff=True)
+    discussed(memory)
     memory.remember("Always keep the quaywall log short.")
     memory.retain(
         "The quaywall tool is fast.", "opinion", 0.7, "src/quaywall.py", "quaywall was measured"
@@ -111,6 +131,8 @@ def soaked(root: Path) -> Holdfast:
         ("memory", memory.opinions(all=True)[0].id),
         ("entity", next(e.id for e in memory.entities() if WORD in e.name.lower())),
         ("concept", memory.concepts()[0].id),
+        ("pull", "1@a.b"),
+        ("remark", "r1"),
         *(("fact", fact.id) for fact in memory.facts(all=True)),
     )
     for kind, id in corrections:
@@ -148,6 +170,8 @@ def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
         assert not rows_with(home) & {"turn", "exchange", "digest", "claim", "retained"}
         for commit in list(memory.store.commits(bank.id)):
             memory.purge(f"commit/{commit.id}")
+        for name in ("issue/2", "pull/1@a.b"):
+            memory.purge(name)
         for kept in memory.store.memories(bank.id):
             if WORD in kept.what:
                 memory.purge(f"memory/{kept.id}")

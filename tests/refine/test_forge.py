@@ -136,6 +136,25 @@ def test_it_is_recalled_asked_found_and_shown(shop: Shop) -> None:
     assert remark.above == ("holdfast://pull/12@127.0.0.1.acme.shop",)
 
 
+def test_reviews_count_for_those_who_know_and_programs_are_set_apart(shop: Shop) -> None:
+    a_day(shop)
+    forge = shop.forge
+    forge.review(12, "COMMENTED", "And once more.")
+    forge.review(12, "APPROVED", "ok", by="mallory", author_association="NONE")
+    forge.reviews[12][-1]["user"]["type"] = "User"
+    forge.review(12, "COMMENTED", "lint", by="linter[bot]", author_association="NONE")
+    other = shop.commit("Steer the boat", "boat.py")
+    forge.pull(20, "Steer", merged=other, by="bob")
+    forge.commit(20, other, "Steer the boat", login="bob")
+    forge.commits[20][0]["commit"]["author"] = {"name": "Bob Wu", "email": "bob@x.org"}
+    shop.read()
+    found = {e.name: (e.commits, e.reviews, e.is_bot) for e in shop.memory.who_knows("crane.py")}
+    assert found == {"Ann Ex": (1, 0, False), "Bob Wu": (0, 1, False), "linter[bot]": (0, 1, True)}
+    bob = next(e for e in shop.memory.who_knows("crane.py") if e.name == "Bob Wu")
+    assert bob.email == "bob@x.org"
+    assert bob.evidence == ("holdfast://pull/12@127.0.0.1.acme.shop",)
+
+
 def test_only_what_changed_is_asked_for_again(shop: Shop) -> None:
     a_day(shop)
     first = shop.read()

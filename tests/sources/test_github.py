@@ -127,6 +127,11 @@ def test_a_pull_comes_with_its_commits_files_reviews_and_people(
     assert github(server, clock).pull(99) is None
 
 
+def test_a_list_that_is_switched_off_is_empty(server: GitHubServer, clock: Clock) -> None:
+    server.faults["/pulls/comments"] = [Fault(404, (), b'{"message": "Not Found"}')]
+    assert list(github(server, clock).remarks("inline", "", {})) == []
+
+
 def test_a_primary_limit_is_waited_for_if_it_is_near(server: GitHubServer, clock: Clock) -> None:
     server.issue(1, "One")
     limits = (("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1030"))

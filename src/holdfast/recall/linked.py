@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri, uri
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader, Record
 
-_NUMBER = re.compile(r"(?<![\w/#&])#(\d{1,9})\b")
-_CLOSING = re.compile(
-    r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+#(\d{1,9})\b", re.IGNORECASE
-)
+_NUMBER = regex(r"(?<![\w/#&])#(\d{1,9})\b")
+_CLOSING = regex(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+#(\d{1,9})\b", re.IGNORECASE)
 _MOST_COMMITS = 250
 
 

@@ -214,8 +214,9 @@ class _Reading:
             return record
         self.told.erased += 1
         record = replace(
-            record, title=before.title, body=before.body, author=before.author, labels=before.labels
-        )
+            record, title=before.title, body=before.body, author=before.author,
+            labels=before.labels, url=before.url,
+        )  # fmt: skip
         if isinstance(record, Pull) and isinstance(before, Pull):
             return replace(record, files=before.files, base=before.base, branch=before.branch)
         return record

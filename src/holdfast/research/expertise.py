@@ -1,8 +1,9 @@
-"""Who knows about something: by what they committed to it, and what they reviewed.
+"""Who knows about something: by what they committed to it, and what they reviewed, in trailers of
+commits and in pulls on a forge.
 
 What somebody did counts by how much of it concerns the question, grows slowly with the lines they
 changed, and halves with every year that passes. Robots and agents are set apart: they do not know
-anything in the morning. Every name comes with the commits that speak for it.
+anything in the morning. Every name comes with the commits and pulls that speak for it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from datetime import datetime
 from math import log2
 from typing import NamedTuple
 
+from holdfast.model.forge import RemarkKind
 from holdfast.model.query import Filter
 from holdfast.model.team import Commit
+from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.finding import is_meant
 from holdfast.recall.terms import read_terms
@@ -69,7 +72,8 @@ class Person(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Expert:
     """What speaks for somebody: a score, its share of all people's, how many commits and reviews,
-    since when and until when, the folders they changed most, and the commits that weigh most."""
+    since when and until when, the folders they changed most, and the commits and pulls that weigh
+    most."""
 
     name: str
     email: str
@@ -99,6 +103,8 @@ class _Part(NamedTuple):
     person: Person
     share: float
     reviewed: bool = False
+    # The URI of what speaks for it, where that is not the commit.
+    evidence: str = ""
 
 
 def experts(reader: Reader, bank: str | None, about: str, now: str, limit: int = 5) -> list[Expert]:
@@ -106,14 +112,15 @@ def experts(reader: Reader, bank: str | None, about: str, now: str, limit: int =
     first; nobody where no commit speaks of it."""
     accounts: dict[str, _Account] = {}
     known = _Known()
+    reviews = _Reviews(reader)
     for commit, relevance in _about(reader, bank, about.strip()):
         patch = reader.patch(commit.bank, commit.id)
         path = about.strip() if _is_path(about) else ""
         worth = relevance * _size(patch, path) * _freshness(commit.time, now)
-        for part in _people(commit):
+        for part in (*_people(commit), *reviews.of(commit)):
             key = known.key(part.person)
             account = accounts.setdefault(key, _Account(part.person))
-            _count(account, commit, worth * part.share, part.reviewed)
+            _count(account, commit, part, worth)
     people = [a for a in accounts.values() if not a.person.is_bot]
     total = sum(account.score for account in people)
     ranked = sorted(accounts.values(), key=lambda a: (a.person.is_bot, -a.score, a.person))
@@ -136,6 +143,40 @@ class _Known:
         key = known[0] if known else names[0] or names[1]
         self._keys |= {name: key for name in names if name and name not in self._keys}
         return key
+
+
+class _Reviews:
+    """Who reviewed the pulls of commits: once for each pull, however many commits it has."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._counted: set[tuple[str, str]] = set()
+        self._people: dict[str, dict[str, Person]] = {}
+
+    def of(self, commit: Commit) -> Iterator[_Part]:
+        """Those of the team, and programs, who reviewed a commit's pulls and did not write them."""
+        for pull in self._reader.pulls_of(commit.bank, commit.id):
+            if (pull.bank, pull.id) in self._counted:
+                continue
+            self._counted.add((pull.bank, pull.id))
+            name = uri("pull", pull.id)
+            said = [
+                remark.author
+                for remark in self._reader.remarks(pull.bank, name)
+                if remark.kind is not RemarkKind.COMMENT
+                and (remark.trust is not Trust.EXTERNAL or remark.bot)
+            ]
+            for login in dict.fromkeys(said):
+                person = self._person(pull.bank, login)
+                if login != pull.author and person.email.casefold() != commit.email.casefold():
+                    yield _Part(person, _REVIEW, reviewed=True, evidence=name)
+
+    def _person(self, bank: str, login: str) -> Person:
+        """Who an account is in commits, as far as its own commits tell."""
+        if bank not in self._people:
+            told = self._reader.logins(bank)
+            self._people[bank] = {one.login: Person(one.name, one.email) for one in told}
+        return self._people[bank].get(login) or Person(login, "")
 
 
 def _is_path(about: str) -> bool:
@@ -187,12 +228,13 @@ def _people(commit: Commit) -> Iterator[_Part]:
             yield _Part(person, _WITH if wrote else _REVIEW, reviewed=not wrote)
 
 
-def _count(account: _Account, commit: Commit, worth: float, reviewed: bool) -> None:
+def _count(account: _Account, commit: Commit, part: _Part, worth: float) -> None:
+    worth *= part.share
     account.score += worth
-    account.commits += not reviewed
-    account.reviews += reviewed
+    account.commits += not part.reviewed
+    account.reviews += part.reviewed
     account.times += [commit.time] if commit.time else []
-    account.weights.append((worth, commit.id))
+    account.weights.append((worth, part.evidence or uri("commit", commit.id)))
     for folder in {_folder(file) for file in commit.files}:
         account.areas[folder] += worth
 
@@ -216,7 +258,7 @@ def _expert(account: _Account, total: float) -> Expert:
         first=min(account.times, default=""),
         last=max(account.times, default=""),
         areas=tuple(area for area, _ in areas),
-        evidence=tuple(uri("commit", id) for _, id in weights),
+        evidence=tuple(name for _, name in weights),
         is_bot=person.is_bot,
     )
 

@@ -66,7 +66,12 @@ class GitHub:
     ) -> Iterator[Page[RemarkDraft]]:
         """The comments, or the remarks beside code, that changed since a time."""
         make = _comment if name == "comments" else _inline
-        return self._walk(f"{self._path}{_LISTS[name]}", {}, since, tags, make)
+        try:
+            yield from self._walk(f"{self._path}{_LISTS[name]}", {}, since, tags, make)
+        except ForgeRefusedError as error:
+            # A repository may have pulls switched off; then it has no list of their remarks.
+            if error.status not in (404, 410):
+                raise
 
     def pull(self, number: int) -> PullDraft | None:
         """What belongs to one pull; None if GitHub does not have it any more."""

@@ -48,9 +48,9 @@ _WORDS = {
     "call": ("problem",),
     "pause": ("problem",),
     "advice": ("text",),
-    "pull": ("author", "title", "body", "labels", "files", "base", "branch"),
-    "issue": ("author", "title", "body", "labels"),
-    "remark": ("author", "text", "path"),
+    "pull": ("author", "title", "body", "labels", "files", "base", "branch", "url"),
+    "issue": ("author", "title", "body", "labels", "url"),
+    "remark": ("author", "text", "path", "url"),
     "login": ("login", "name", "email"),
     "shared": ("text", "author", "email", "files", "note"),
 }

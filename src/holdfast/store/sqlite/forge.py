@@ -200,6 +200,12 @@ class ForgeWays(ForgeQuestions, CuratingWays):
             self._run(
                 f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", bank, word, id
             )
+        # Who nobody is any more need not be known.
+        self._run(
+            "DELETE FROM login WHERE bank = ? AND login NOT IN (SELECT author FROM pull "
+            "WHERE bank = ? UNION SELECT author FROM remark WHERE bank = ?)",
+            *(bank, bank, bank),
+        )
 
 
 def _word(record: Thread | Remark) -> str:

@@ -160,6 +160,11 @@ def _print(
         f"  {number(counts.sessions, 'session')}, {number(counts.turns, 'turn')}, "
         f"{number(counts.exchanges, 'exchange')}, {number(counts.digests, 'digest')}, "
         f"{number(counts.commits, 'commit')}"
+        + (
+            f", {number(counts.pulls, 'pull')}, {number(counts.issues, 'issue')}"
+            if counts.pulls or counts.issues
+            else ""
+        )
     )
     known = (
         (counts.facts, "fact", "facts"),
