@@ -73,6 +73,7 @@ GROUPS = {
         "share": Command("share", "offer chosen memories to others, on a branch beside the code"),
         "unshare": Command("unshare", "take back what you shared"),
         "pull": Command("pull", "take in what others share, marked as theirs"),
+        "handoff": Command("handoff", "one page for whoever goes on with a session or a topic"),
     },
     "Look after it": {
         "status": Command("status", "what is remembered, and whether every line is accounted for"),

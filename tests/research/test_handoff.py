@@ -1,0 +1,128 @@
+"""A session and a topic, handed over on one page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.learn.homes import exchange_about, open_at
+
+from holdfast.app.handing_off import hand_off
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.interfaces.cli.main import main
+from holdfast.testing.transcripts import Script
+
+SESSION = "44444444-0000-4000-8000-000000000001"
+GUESS = "The xebec loader probably fails because the disk is full."
+
+
+def voyage() -> Script:
+    script = Script(SESSION)
+    script.user("Please find out why the xebec loader fails at night. It has failed since Monday.")
+    script.assistant(GUESS)
+    script.tool("Bash", "Filesystem 10% used", command="df -h")
+    script.assistant(
+        "The disk is not full, so that was wrong. The root cause is that the tide table is locked."
+    )
+    script.tool(
+        "Edit", "ok", file_path="/home/dev/proj/src/xebec.py", old_string="a", new_string="b"
+    )
+    script.user("We decided to always take the tide lock first, because the office locks it too.")
+    script.assistant("Understood: the xebec loader always takes the tide lock first.")
+    script.user("Now rename the ketch module, the key is /home/dev/.ssh/key, ghp_" + "a1B2" * 10)
+    script.tool("Bash", "error: no such module", error=True, command="git mv ketch mizzen")
+    return script
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    with open_at(tmp_path) as opened:
+        path = voyage().write(tmp_path / "claude" / "projects")
+        opened.ingest(opened.find([path]))
+        yield opened
+
+
+def section(page: str, title: str) -> str:
+    return page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_a_session_is_handed_over_on_one_page(memory: Holdfast) -> None:
+    pack, page = hand_off(memory, SESSION[:8])
+    assert page.startswith("# Hand-off: ") and pack.kind == "session"
+    assert "why the xebec loader fails at night. It has failed since" in section(page, "Goal")
+    assert "Last: " in section(page, "State")
+    assert "always take the tide lock first" in section(page, "Decisions")
+    assert "probably" in section(page, "Dead ends")
+    assert "a guess that was wrong" in section(page, "Dead ends")
+    assert "`src/xebec.py`: changed in 1" in section(page, "Files")
+    assert "ghp_a1B2" not in page and "/home/dev" not in page
+    assert hand_off(memory, SESSION[:8]) == (pack, page), "the same memory, the same page"
+
+
+def test_every_line_names_a_record_that_opens(memory: Holdfast) -> None:
+    pack, page = hand_off(memory, "xebec loader")
+    assert pack.kind == "topic" and pack.sources
+    for source in pack.sources:
+        assert memory.show(source.uri).record
+        assert f"`{source.uri}`" in section(page, "Sources")
+    told = [p for part in (pack.goal, pack.state, pack.decisions, pack.dead_ends) for p in part]
+    assert told and all(point.uri for point in told)
+    assert "mizzen" not in section(page, "Decisions")
+
+
+def test_a_section_of_which_nothing_is_known_says_so(tmp_path: Path) -> None:
+    script = Script(SESSION)
+    script.user("Say hello to the harbour.")
+    script.assistant("Hello, harbour.")
+    with open_at(tmp_path) as memory:
+        memory.ingest(memory.find([script.write(tmp_path / "claude" / "projects")]))
+        _, page = hand_off(memory, f"holdfast://session/{SESSION}")
+    for title in ("Decisions", "Dead ends", "Open questions"):
+        assert "None is known" in section(page, title)
+    assert "None was touched." in section(page, "Files")
+
+
+def test_what_is_not_known_is_not_handed_over(memory: Holdfast) -> None:
+    with pytest.raises(NotFoundError, match="nothing to hand over"):
+        hand_off(memory, "zeppelin moorings")
+    kept = memory.remember("The yawl is blue.")
+    with pytest.raises(InputError, match="no part of one session"):
+        hand_off(memory, f"holdfast://memory/{kept.id}")
+    with pytest.raises(InputError, match="one bank"):
+        hand_off(memory, "xebec loader", "all")
+
+
+def test_what_is_forgotten_is_not_handed_over(memory: Holdfast) -> None:
+    decided = exchange_about(memory, "tide lock first")
+    memory.forget(f"holdfast://exchange/{decided.id}")
+    _, page = hand_off(memory, SESSION)
+    assert "take the tide lock first" not in page
+
+
+def test_the_command_writes_a_file_and_never_over_one(
+    memory: Holdfast,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_BANK", "proj")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["handoff", "xebec", "loader"]) == 0
+    page = (tmp_path / "handoff-xebec-loader.md").read_text("utf-8")
+    assert page.startswith("# Hand-off: xebec loader")
+    assert main(["handoff", "xebec", "loader"]) == 2, "it is there already"
+    assert main(["handoff", "xebec", "loader", "--yes"]) == 0
+    capsys.readouterr()
+    assert main(["handoff", SESSION, "--out", "-"]) == 0
+    assert capsys.readouterr().out.startswith("# Hand-off: ")
+    assert main(["handoff", SESSION, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "session" and told["page"].startswith("# Hand-off") and not told["file"]
+    assert main(["handoff", SESSION, "--out", "missing/x.md"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert not list(tmp_path.glob("handoff-4*"))
