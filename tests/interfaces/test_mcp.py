@@ -94,12 +94,11 @@ def learn(home: Path, folder: Path, *said: str) -> None:
 def test_it_says_who_it_is_and_what_it_offers(client: Client) -> None:
     told = client.ask("initialize", **HELLO)["result"]
     assert told["protocolVersion"] == VERSIONS[0] and told["serverInfo"]["name"] == "holdfast"
-    assert "evidence" in told["instructions"] and "Remember:" in told["instructions"]
+    assert "evidence" in told["instructions"] and "Not known" in told["instructions"]
     client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
     tools = client.ask("tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in tools] == ["memory", "memory_recall"]
+    assert [tool["name"] for tool in tools][:2] == ["memory", "memory_recall"]
     for tool in tools:
-        assert "Use it" in tool["description"] and tool["annotations"]["readOnlyHint"]
         assert tool["inputSchema"]["required"][0] in tool["inputSchema"]["properties"]
     assert client.ask("ping")["result"] == {}
 
@@ -242,7 +241,7 @@ def test_a_question_that_was_taken_back_is_not_answered(
 
     def lines() -> Iterator[str]:
         # The thread that answers waits here until all has been said.
-        server.lanes[0].thread.submit(go.wait)
+        server.lanes[1].thread.submit(go.wait)
         yield call(1)
         yield call(2)
         yield '{"method": "notifications/cancelled", "params": {"requestId": 1}}'

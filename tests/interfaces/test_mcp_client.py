@@ -13,6 +13,7 @@ import pytest
 from holdfast.app.access_tools import ACCESS_TOOLS
 from holdfast.app.memory import open_memory
 from holdfast.app.search_tools import SEARCH_TOOLS
+from holdfast.interfaces.mcp.main_offer import TOOLS
 from holdfast.settings import load_settings
 from holdfast.testing.transcripts import Script
 
@@ -118,3 +119,43 @@ def test_search_by_the_protocols_own_client(place: Path) -> None:
         assert wrong["isError"] and "record" in wrong["content"][0]["text"]
 
     converse(place, "search", talk)
+
+
+def test_the_main_server_by_the_protocols_own_client(place: Path) -> None:
+    given: Json = {
+        "question": "Why does the nightly import fail?",
+        "query": "nightly import",
+        "text": "The staging database is rebuilt every night.",
+        "domain": "testing",
+        "content": "Use the fixtures in tests/conftest.py.",
+        "action": "status",
+    }
+    steps: list[str] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        steps.append(message or "")
+
+    async def talk(session: Any) -> None:
+        listed = (await session.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
+        for tool in listed:
+            wanted = {key: given[key] for key in tool.inputSchema["required"]}
+            told = await call(session, tool.name, wanted)
+            assert not told["isError"] and told["structuredContent"], tool.name
+        told = await call(
+            session, "memory", {"question": given["question"]}, progress_callback=note
+        )
+        assert "warmed before" in told["structuredContent"]["answer"] and len(steps) > 1
+        found = await call(session, "memory_recall", {"query": "staging database rebuilt"})
+        best = found["structuredContent"]["hits"][0]
+        assert best["kind"] == "memory" and best["trust"] == "assistant"
+        read = await session.read_resource(best["uri"])
+        assert "rebuilt every night" in read.contents[0].text
+        with pytest.raises(mcp.McpError):
+            await session.read_resource("holdfast://turn/0000000000000000")
+        with pytest.raises(mcp.McpError):
+            await session.read_resource("file:///etc/passwd")
+        with pytest.raises(mcp.McpError):
+            await session.call_tool("shell", {"command": "id"})
+
+    converse(place, "", talk)

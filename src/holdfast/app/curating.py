@@ -25,6 +25,7 @@ from holdfast.learn.erasing import Erased, Eraser
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
+from holdfast.model.trust import Trust
 from holdfast.refine.bank_making import BankMaker
 from holdfast.settings import Settings
 
@@ -47,9 +48,11 @@ class Curating(Browsing):
         super().__init__(settings, now, create)
         self._banks = BankMaker(settings, now)
 
-    def remember(self, text: str, bank: str | None = None, who: str = "") -> Memory:
+    def remember(
+        self, text: str, bank: str | None = None, who: str = "", trust: Trust = Trust.USER
+    ) -> Memory:
         """Keep a text, with the secrets out, in a bank: that of this folder, made if need be,
-        where none is named."""
+        where none is named. `trust` tells whose words they are."""
         clean = Redactor(self.settings.redact_patterns).redact(text).text
         with self._store.transaction():
             id = (
@@ -57,7 +60,7 @@ class Curating(Browsing):
                 if bank
                 else self._banks.ensure(self._store, here())
             )
-            memory = self._curator(who).remember(id, clean)
+            memory = self._curator(who).remember(id, clean, trust=trust)
         self._renew()
         return memory
 

@@ -70,7 +70,8 @@ def _checked(key: str, value: object, schema: Object) -> Any:
     wanted: list[tuple[str, Object]] = []
     for option in cast(list[Object], schema.get("anyOf", [schema])):
         kinds: Any = option["type"]
-        wanted += [(kind, option) for kind in (kinds if isinstance(kinds, list) else [kinds])]
+        named = cast(list[str], kinds if isinstance(kinds, list) else [kinds])
+        wanted += [(kind, option) for kind in named]
     for kind, option in wanted:
         if _IS[kind](value):
             return _CHECK[kind](key, value, option)

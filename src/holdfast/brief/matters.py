@@ -256,8 +256,17 @@ def _memory(m: Memory, corrected: str) -> Matter:
 
     def read() -> Iterable[Saying]:
         who = f"{m.who}, to be remembered{corrected}"
+        person = not m.by_agent
         yield Saying(
-            m.what, who, m.when, name, _REMEMBERED, False, (0, 0), outright=True, remembered=True
+            m.what,
+            who,
+            m.when,
+            name,
+            _REMEMBERED,
+            False,
+            (0, 0),
+            outright=person,
+            remembered=person,
         )
 
     return Matter(

@@ -193,7 +193,8 @@ def _tells_more(matter: Matter, covered: frozenset[str]) -> bool:
 
 def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
     """What people asked to remember as it is; their opinions are told as such."""
-    return [m for m in reader.remembered(bank, _LOOKED_AT) if m.network is not Network.OPINION]
+    kept = reader.remembered(bank, _LOOKED_AT)
+    return [m for m in kept if m.network is not Network.OPINION and not m.by_agent]
 
 
 def _believed(reader: Reader, bank: str) -> list[_Part]:

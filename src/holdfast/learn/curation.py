@@ -119,13 +119,17 @@ class Curator:
         confidence: float | None = None,
         where: str = "",
         why: str = "",
+        trust: Trust = Trust.USER,
     ) -> Memory:
-        """Keep a text as it is. The same text is kept once, and comes back if it was forgotten."""
+        """Keep a text as it is. The same text is kept once, and comes back if it was forgotten;
+        what an agent kept is kept once more when a person says so too."""
         text = _words(text)
         _check_confidence(network, confidence)
         with self._writer.transaction():
             same = [
-                m for m in self._writer.memories(bank) if m.what == text and m.network is network
+                m
+                for m in self._writer.memories(bank)
+                if m.what == text and m.network is network and m.trust in (trust, Trust.USER)
             ]
             if same:
                 target = Target(bank, "memory", same[0].id)
@@ -136,9 +140,10 @@ class Curator:
                 return same[0]
             time = self._now()
             memory = Memory(
-                bank, content_id("memory", text, time), network, text, Trust.USER, when=time,
+                bank, content_id("memory", text, time), network, text, trust, when=time,
                 where=where, who=self._who, why=why, confidence=confidence,
-                status=Status.VERIFIED, validity=Validity(since=time, learned=time),
+                status=Status.VERIFIED if trust is Trust.USER else Status.OBSERVED,
+                validity=Validity(since=time, learned=time),
             )  # fmt: skip
             self._writer.put_memory(memory)
             self._decide(Action.REMEMBER, Target(bank, "memory", memory.id))

@@ -50,6 +50,11 @@ class Memory:
     superseded_by: str = ""
     seen: int = 1
 
+    @property
+    def by_agent(self) -> bool:
+        """Whether these are an agent's own words rather than a person's."""
+        return self.trust in (Trust.ASSISTANT, Trust.TOOL)
+
 
 class Growth(NamedTuple):
     """One thing that happened to a concept: when, what, and why."""

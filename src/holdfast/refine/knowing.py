@@ -85,6 +85,8 @@ def _remembered(writer: Writer, bank: str) -> list[Claim]:
         known = writer.curated(bank, "memory", memory.id)
         if known is not None and known.gone:
             continue
+        if memory.by_agent and not (known and known.text):
+            continue  # an agent's words bind nobody, until a person says them anew
         now = worded_memory(memory, known.text) if known is not None and known.text else memory
         found.append(
             Claim(

@@ -70,5 +70,7 @@ def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
 def _memories(writer: Writer, bank: str) -> Iterator[Memory]:
     for memory in writer.memories(bank):
         known = writer.curated(bank, "memory", memory.id)
+        if memory.by_agent and not (known and known.text):
+            continue
         if known is None or not known.gone:
             yield worded_memory(memory, known.text) if known and known.text else memory

@@ -97,6 +97,16 @@ def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
         expect([c.id for c in store.curated_in(BANK, SESSION)], [said.id, done.id], "curated_in")
 
 
+def check_an_agents_memory_stays_an_agents(make_store: MakeStore) -> None:
+    ours = replace(a_memory(), trust=Trust.ASSISTANT, status=Status.OBSERVED, who="agent")
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_memory(ours)
+        expect(store.memories(BANK), [ours], "memories")
+        expect(store.remembered(BANK), [ours], "remembered")
+        expect(store.find(BANK, "memory", "m1"), [ours], "find")
+
+
 def check_a_memory_is_kept_found_and_hidden(make_store: MakeStore) -> None:
     memory, passage = a_memory(), a_passage("m1", "tea is at four", kind="memory", session="")
     with prepared(make_store) as store:

@@ -10,6 +10,7 @@ from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.offer import Ask
 from holdfast.interfaces.mcp.opened import Opened
+from holdfast.interfaces.mcp.told import failed, result
 
 
 class AccessEngine:
@@ -25,7 +26,7 @@ class AccessEngine:
             data = self._access.now().call(name, arguments)
         except HoldfastError as error:
             return failed(error)
-        return {"content": [text(json.dumps(data, ensure_ascii=False))], "structuredContent": data}
+        return result(json.dumps(data, ensure_ascii=False), data)
 
     def list_resources(self) -> list[Object]:
         """A handful of records to begin with."""
@@ -45,13 +46,3 @@ class AccessEngine:
 def make_engine() -> AccessEngine:
     """The engine of this server."""
     return AccessEngine()
-
-
-def text(words: str) -> Object:
-    """Words, as a result holds them."""
-    return {"type": "text", "text": words}
-
-
-def failed(error: HoldfastError) -> Object:
-    """What went wrong, and what to do about it, as a result."""
-    return {"content": [text(f"{error.message} {error.remedy}".strip())], "isError": True}

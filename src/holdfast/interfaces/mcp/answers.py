@@ -1,4 +1,4 @@
-"""What the tools answer: the same as data and as text.
+"""What answers `holdfast mcp`: the same as data and as text.
 
 Claude Code shows its model the data alone where there is any, other clients show the text, so
 each says everything. A host cuts a result that is too long for it, so what is said is selected
@@ -7,14 +7,19 @@ to fit: whole records, best first, and how many more there are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from holdfast.app.reading import Reading, open_reading
+from holdfast.app.researching import Wish, steps
 from holdfast.app.results import LONGEST_RECORD, fit
 from holdfast.app.tool import Object
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
-from holdfast.interfaces.mcp.access_answers import failed
 from holdfast.interfaces.mcp.offer import Ask
 from holdfast.interfaces.mcp.opened import Opened
+from holdfast.interfaces.mcp.told import failed, result
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, Recalled
@@ -22,6 +27,11 @@ from holdfast.model.trust import Freshness, Status
 from holdfast.recall.plan import Budget, Plan
 
 _HITS = 20
+_PEOPLE = 5
+_CITED = 10
+_EVIDENCE = 3
+_ALL = "all"
+_WRITING = ("memory_reflect", "remember", "learn", "auto_learn")
 
 
 class Answers:
@@ -29,6 +39,12 @@ class Answers:
 
     def __init__(self) -> None:
         self._reading: Opened[Reading] = Opened(open_reading)
+        self._writing: Any = None
+        self._run: dict[str, Callable[[Object, Ask], Object]] = {
+            "memory": self._memory,
+            "memory_recall": self._recall,
+            "team_query": self._team,
+        }
 
     def reading(self) -> Reading:
         """The memory as it is now."""
@@ -37,6 +53,8 @@ class Answers:
     def close(self) -> None:
         """Let go of the files."""
         self._reading.close()
+        if self._writing is not None:
+            self._writing.close()
 
     def list_resources(self) -> list[Object]:
         """A handful of records to begin with."""
@@ -50,57 +68,113 @@ class Answers:
 
     def call(self, name: str, arguments: Object, ask: Ask) -> Object:
         """The result of a tool. What the user can mend is told to the model as a result."""
-        ask.progress("Searching memory")
         try:
-            if name == "memory":
-                return self._memory(arguments["question"])
-            return self._recall(arguments)
+            if name in _WRITING:
+                return self._writer().call(name, arguments, ask)
+            return self._run[name](arguments, ask)
         except HoldfastError as error:
             return failed(error)
 
-    def _memory(self, question: str) -> Object:
-        answer = self.reading().ask(question)
-        cited = [
-            {
-                "uri": citation.uri,
-                "layer": citation.layer.value,
-                "time": citation.time,
-                "trust": citation.trust.value,
-                "excerpt": citation.excerpt,
-            }
-            for citation in answer.citations
-        ]
-        data = {
-            "answer": answer.answer,
-            "confidence": answer.confidence.value,
-            "abstained": answer.abstained,
-            "citations": cited,
-            "caveats": list(answer.caveats),
-        }
-        return _result(_answer_text(answer), data)
+    def _writer(self) -> Any:
+        """What can also write, loaded when it is first wanted: it takes longer."""
+        if self._writing is None:
+            module: Any = import_module("holdfast.interfaces.mcp.main_writing")
+            self._writing = module.Writing()
+        return self._writing
 
-    def _recall(self, arguments: Object) -> Object:
-        layers = (Layer(arguments["layer"]),) if "layer" in arguments else ()
-        networks = (Network(arguments["network"]),) if "network" in arguments else ()
-        budget = Budget(arguments.get("budget") or Budget.MID)
-        branch = arguments.get("branch", "")
-        plan = Plan(layers, _HITS, budget, networks=networks, branch=branch)
+    def _memory(self, given: Object, ask: Ask) -> Object:
+        answer = self._answer(Wish(given["question"]), ask)
+        return result(_answer_text(answer), _answer_data(answer, _CITED))
+
+    def _team(self, given: Object, ask: Ask) -> Object:
+        question, limit = given["question"], given.get("limit", _CITED)
+        wish = Wish(question, layers=(Layer.TEAM,), budget=Budget.HIGH)
+        answer = self._answer(wish, ask)
+        ask.progress("Looking for who knows")
+        people = self._people(question)
+        data = _answer_data(answer, limit) | {"people": people}
+        lines = [_answer_text(answer, limit)]
+        lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
+        return result("\n".join(lines), data)
+
+    def _people(self, question: str) -> list[Object]:
+        """Those who know most of a matter, if it is a matter of this project."""
         reading = self.reading()
-        found = reading.recall_by(arguments["query"], None, plan)
+        bank = reading.bank_id()
+        if not bank:
+            return []
+        expertise: Any = import_module("holdfast.research.expertise")
+        found = expertise.experts(reading.reader, bank, question, reading.moment(), _PEOPLE)
+        return [_person(one) for one in found]
+
+    def _answer(self, wish: Wish, ask: Ask) -> Answer:
+        """The answer of an investigation; it ends when nobody waits for it any more."""
+        for event in steps(self.reading(), wish):
+            if event.answer is not None:
+                return event.answer
+            if ask.cancelled.is_set():
+                raise InputError("The question was taken back.")
+            ask.progress(event.text)
+        raise InputError("The question was not answered.", "Ask it again.")
+
+    def _recall(self, given: Object, ask: Ask) -> Object:
+        ask.progress("Searching memory")
+        layers = (Layer(given["layer"]),) if "layer" in given else ()
+        kind = given.get("type", _ALL)
+        networks = (Network(kind),) if kind != _ALL else ()
+        budget = Budget(given.get("budget") or Budget.MID)
+        plan = Plan(layers, _HITS, budget, networks=networks, branch=given.get("branch", ""))
+        reading = self.reading()
+        found = reading.recall_by(given["query"], None, plan)
         hint = reading.no_bank() if reading.bank_id() == "" else ""
         hint = hint or reading.no_network(None, networks)
         return _recalled(found, hint)
 
 
-def _answer_text(answer: Answer) -> str:
+def make_engine() -> Answers:
+    """The engine of this server."""
+    return Answers()
+
+
+def _answer_data(answer: Answer, most: int) -> Object:
+    cited = [
+        {
+            "uri": citation.uri,
+            "layer": citation.layer.value,
+            "time": citation.time,
+            "trust": citation.trust.value,
+            "excerpt": citation.excerpt,
+        }
+        for citation in answer.citations[:most]
+    ]
+    return {
+        "answer": answer.answer,
+        "confidence": answer.confidence.value,
+        "abstained": answer.abstained,
+        "citations": cited,
+        "caveats": list(answer.caveats),
+    }
+
+
+def _answer_text(answer: Answer, most: int = _CITED) -> str:
     lines = [answer.answer]
-    for citation in answer.citations:
+    for citation in answer.citations[:most]:
         when = citation.time[:10] or "undated"
         lines.append(f"[{citation.number}] {when} {citation.layer.value} {citation.uri}")
     if not answer.abstained:
         lines.append(f"Confidence: {answer.confidence.value} (how well the records cover it).")
     lines += [f"Note: {caveat}" for caveat in answer.caveats]
     return "\n".join(lines)
+
+
+def _person(one: Any) -> Object:
+    return {
+        "name": one.name,
+        "commits": one.commits,
+        "last": one.last,
+        "areas": list(one.areas),
+        "evidence": list(one.evidence)[:_EVIDENCE],
+    }
 
 
 def _recalled(found: Recalled, hint: str) -> Object:
@@ -116,7 +190,7 @@ def _recalled(found: Recalled, hint: str) -> Object:
     notes += [hint] if hint else []
     lines = [_told(h) for h in hits]
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
-    return _result("\n\n".join([*lines, *notes]), data)
+    return result("\n\n".join([*lines, *notes]), data)
 
 
 def _told(hit: Object) -> str:
@@ -150,12 +224,3 @@ def _hit(hit: Hit) -> Object:
     if hit.astray:
         item["astray"] = True
     return item
-
-
-def _result(text: str, data: Object) -> Object:
-    return {"content": [{"type": "text", "text": text}], "structuredContent": data}
-
-
-def make_engine() -> Answers:
-    """The engine of this server."""
-    return Answers()

@@ -6,9 +6,9 @@ from holdfast.app.searching import Search, open_search
 from holdfast.app.tool import Object
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp import resources
-from holdfast.interfaces.mcp.access_answers import failed, text
 from holdfast.interfaces.mcp.offer import Ask
 from holdfast.interfaces.mcp.opened import Opened
+from holdfast.interfaces.mcp.told import failed, result
 
 _MARK = " ← anchor"
 
@@ -26,7 +26,7 @@ class SearchEngine:
             data = self._search.now().call(name, arguments)
         except HoldfastError as error:
             return failed(error)
-        return {"content": [text(told(data))], "structuredContent": data}
+        return result(told(data), data)
 
     def list_resources(self) -> list[Object]:
         """A handful of records to begin with."""

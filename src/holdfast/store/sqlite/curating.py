@@ -22,7 +22,8 @@ _VARIABLES = 500
 # `rows.MEMORY` of what people asked to remember, and where it is found.
 WISHED = (
     "remembered.bank, remembered.id, time, who, text, coalesce(network, 'world'), "
-    "coalesce(place, ''), coalesce(why, ''), confidence, 'user', 'verified', '[]', '[]', 1 "
+    "coalesce(place, ''), coalesce(why, ''), confidence, remembered.trust, "
+    "CASE remembered.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, '[]', '[]', 1 "
     "FROM remembered LEFT JOIN dimension "
     "ON dimension.bank = remembered.bank AND dimension.id = remembered.id"
 )

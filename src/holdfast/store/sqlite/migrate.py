@@ -19,6 +19,7 @@ from holdfast.store.sqlite.connection import corrupt, make_private
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
 _BESIDE = "SELECT 1 FROM temp.sqlite_master WHERE name = ?"
+_DROPPED = regex(r"DROP VIEW (\w+);")
 _ADDED = regex(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*DEFAULT (\S+);")
 
 
@@ -65,6 +66,8 @@ def stand_in(connection: sqlite3.Connection, steps: Sequence[tuple[str, str]]) -
         if statement.lstrip().startswith(("CREATE TABLE", "CREATE VIEW")):
             temporary = statement.replace("CREATE ", "CREATE TEMP ", 1)
             connection.execute(temporary.replace(" REFERENCES bank (id)", ""))
+        elif view := _DROPPED.search(statement):
+            connection.execute(f"DROP VIEW IF EXISTS temp.{view[1]}")
         elif column := _ADDED.search(statement):
             table, name, default = column.groups()
             if connection.execute(_BESIDE, (table,)).fetchone():

@@ -53,7 +53,7 @@ COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
 FAILURE = "source, line, offset, reason, excerpt, reader"
 CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
-REMEMBERED = "bank, id, time, who, text"
+REMEMBERED = "bank, id, time, who, text, trust"
 MEMORY = (
     "bank, id, time, who, text, network, place, why, confidence, trust, status, favour, against, "
     "seen"
@@ -270,7 +270,7 @@ def memory_of(row: Row) -> Memory:
 
 def remembered_row(memory: Memory) -> Row:
     """`REMEMBERED`."""
-    return memory.bank, memory.id, memory.when, memory.who, memory.what
+    return memory.bank, memory.id, memory.when, memory.who, memory.what, memory.trust.value
 
 
 def concept_of(row: Row, members: Iterable[str] = ()) -> Concept:

@@ -30,6 +30,7 @@ _NAMES = (
     "014_anchors",
     "015_forge",
     "016_shared",
+    "017_agents",
 )
 VERSION = len(_NAMES)
 

@@ -1,0 +1,37 @@
+"""An engine that waits where a test wants it to, and has no memory."""
+
+from __future__ import annotations
+
+import threading
+
+from holdfast.app.tool import Object
+from holdfast.interfaces.mcp.offer import Ask
+
+go = threading.Event()
+began = threading.Event()
+
+
+class WaitingEngine:
+    """`slow` waits to be let go or taken back; all else answers at once."""
+
+    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+        ask.progress("begun")
+        if name == "slow":
+            began.set()
+            while not go.wait(0.01) and not ask.cancelled.is_set():
+                pass
+        ask.progress("done")
+        return {"content": [{"type": "text", "text": f"{name} for {ask.client}"}]}
+
+    def list_resources(self) -> list[Object]:
+        return []
+
+    def read_resource(self, uri: str) -> Object:
+        raise KeyError(uri)
+
+    def close(self) -> None:
+        pass
+
+
+def make_engine() -> WaitingEngine:
+    return WaitingEngine()
