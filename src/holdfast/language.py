@@ -251,19 +251,33 @@ _RELATIONS = tuple(
         ("causes", r"^(?P<a>.{8,}?), (?:so|hence|therefore|thus|which is why)\b(?! that\b)"
          r"(?P<b>.+)$"),
         ("causes", r"^(?:since|as) (?P<a>[^,]{8,}),(?P<b>.+)$"),
-        ("enables", r"^(?P<a>.+?)\b(?:so that|in order (?:to|that)|enabl(?:es|ed|ing)|"
-         r"allow(?:s|ed|ing)|lets|unblock(?:s|ed)|makes? (?:it )?possible)\b(?P<b>.+)$"),
-        ("prevents", r"^(?P<a>.+?)\b(?:prevent(?:s|ed|ing)?|avoid(?:s|ed|ing)?|guard(?:s|ed)? "
-         r"against|protects? (?:from|against))\b(?P<b>.+)$"),
+        ("prevents", r"^(?P<a>.{8,}?),? so that (?P<b>(?:[^\s,]+ ){1,8}?(?:no longer|never|"
+         r"can(?:not|['’]t))\b.{3,})$"),
+        ("prevents", r"^(?P<a>.*?)\b(?:prevent(?:s|ed|ing)?|avoids|avoided|avoiding|to avoid|"
+         r"guard(?:s|ed|ing)? against|rul(?:es|ed|ing) out|protect(?:s|ed|ing)? (?:[^\s,]+ ){0,4}?"
+         r"(?:from|against))\b(?P<b> .{3,})$"),
+        ("prevents", r"^(?P<a>.*?)\b(?:(?:keep|stop|block)(?:s|ing|ped|ed)?|kept) "
+         r"(?P<b>(?:[^\s,]+ ){1,6}?from \w+ing\b.*)$"),
+        ("prevents", r"^(?P<a>.{8,}?)\binstead of (?P<b>(?:silently )?(?:fail|crash|hang|throw|"
+         r"panick|dropp|los|leak|gett|break|swallow|duplicat|overwrit|timing out|rais)\w*\b.*)$"),
+        ("enables", r"^(?P<a>.+?)\b(?:so that(?!['’]s\b| (?:can|could|is|was|are|were|will|would|"
+         r"session|one|part|means|also)\b)|in order (?:to|that)|enabl(?:es|ing)|allow(?:s|ing)|"
+         r"(?:enabled|allowed) (?:us|you|me|users|callers|it|them|the [\w-]+) to|lets|letting|"
+         r"unblock(?:s|ing)|mak(?:es|ing|e) (?:it )?possible|(?:is|are|was|were) (?:needed|"
+         r"required|a prerequisite) (?:for|by|to))\b(?P<b> .{3,})$"),
     )
 )  # fmt: skip
 # Most sentences have none of these, and need no closer look.
 _CUE = regex(
     r"because|due to|owing to|result|caus|from|trigger|bro(?:ke|ken)|breaks|introduced|culprit|"
     r"reason|problem|issue|leads? to|led to|is why|was why|, (?:so|hence|therefore|thus|which)|"
-    r"^(?:since|as) |so that|in order|enabl|allow|lets|unblock|possible|prevent|avoid|guard|"
-    r"protect|made it",
+    r"^(?:since|as) |so that|in order|enabl|allow|let(?:s|ting)\b|unblock|possible|prevent|avoid|"
+    r"guard|rul(?:es|ed|ing) out|protect|instead of|needed|required|prerequisite|made it",
     re.IGNORECASE,
+)
+# "Does not prevent" prevents nothing.
+_DENIED = regex(
+    r"(?:\b(?:not|never|no longer|cannot|without|nothing|none)|n['’]t)\s*$", re.IGNORECASE
 )
 _TROUBLE = regex(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|bugs?|broken?|breaks|hangs?|hung|leak\w*|"
@@ -280,14 +294,16 @@ def relations(sentence: str) -> list[Relation]:
         return []
     if _CUE.search(sentence) is None:
         return []
-    found: list[Relation] = []
+    found: dict[str, Relation] = {}
     for how, pattern in _RELATIONS:
-        match = pattern.match(sentence)
-        if match and not any(other.how == how for other in found):
+        match = None if how in found else pattern.match(sentence)
+        if match and (how == "causes" or not _DENIED.search(match["a"])):
             groups = match.groupdict()
             then = f"{groups.get('c') or ''} {groups['b']}".strip(" ,;:.")
-            found.append(Relation(how, groups["a"].strip(" ,;:."), then))
-    return found
+            found[how] = Relation(how, groups["a"].strip(" ,;:."), then)
+    if "prevents" in found:
+        found.pop("enables", None)  # "so that it no longer fails" is no purpose of its own
+    return list(found.values())
 
 
 def is_trouble(sentence: str) -> bool:

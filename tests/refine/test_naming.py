@@ -84,11 +84,37 @@ def test_people_of_a_message_and_no_robots() -> None:
         ("The clock ran slow, so tokens died.", "causes", "The clock ran slow", "tokens died"),
         ("We moved it so that login works.", "enables", "We moved it", "login works"),
         ("The guard prevents double posts.", "prevents", "The guard", "double posts"),
+        ("The lock keeps two writers from meeting.", "prevents", "The lock",
+         "two writers from meeting"),
+        ("It skips the cache so that a stale writer is never used.", "prevents",
+         "It skips the cache", "a stale writer is never used"),
+        ("It waits instead of silently dropping the request.", "prevents", "It waits",
+         "silently dropping the request"),
+        ("Sorted early to avoid a second pass.", "prevents", "Sorted early", "a second pass"),
+        ("The new port unblocks the sync job.", "enables", "The new port", "the sync job"),
+        ("Mocks make it possible to test the queue.", "enables", "Mocks", "to test the queue"),
+        ("A token is needed for the upload.", "enables", "A token", "the upload"),
     ],
 )  # fmt: skip
 def test_what_a_sentence_says_of_causes(sentence: str, how: str, first: str, then: str) -> None:
     told = [r for r in relations(sentence) if r.how == how]
     assert [(r.first, r.then) for r in told] == [(first, then)]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Everything seems to work, so that's good.",
+        "The store is gone, so that can be dropped too.",
+        "It is allowed.",
+        "The flag is enabled in the settings of the shop.",
+        "There are no unblocked tasks left.",
+        "I'd avoid titles like that.",
+        "The lock does not prevent a second run.",
+    ],
+)
+def test_what_only_looks_like_a_purpose(sentence: str) -> None:
+    assert [r.how for r in relations(sentence) if r.how != "causes"] == []
 
 
 def test_a_question_states_no_cause() -> None:

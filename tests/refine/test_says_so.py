@@ -147,6 +147,10 @@ def a_claim(text: str, kind: ClaimKind = ClaimKind.RULING, share: float = 1.0) -
         ("From now on make it work like the same thing.", Junk.VAGUE),
         ("We decided to use SQLite for the queue.", None),
         ("Never push to the main branch.", None),
+        ("Always run make check before you commit.", None),
+        ("Always run `make check`.", None),
+        ("From now on make tests pass like that.", Junk.SHORT),
+        ("Always make sure that it works.", Junk.SHORT),
     ],
 )
 def test_the_gate_drops_what_nobody_could_act_on(text: str, why: Junk | None) -> None:

@@ -24,12 +24,12 @@ class Stage(NamedTuple):
 
 # The versions are those of the modules: a stage must not be loaded to know that it is not needed.
 STAGES = (
-    Stage("facts", 1, "holdfast.refine.knowing", "know_facts"),
+    Stage("facts", 2, "holdfast.refine.knowing", "know_facts"),
     Stage("patterns", 1, "holdfast.refine.pattern_stage", "update_patterns"),
     Stage("retain", 1, "holdfast.refine.retain", "know_retained"),
     Stage("reflect", 1, "holdfast.learn.mind", "know_mind", timed=True),
     Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),
-    Stage("entities", 3, "holdfast.refine.entities", "know_entities"),
+    Stage("entities", 4, "holdfast.refine.entities", "know_entities"),
     Stage("authorship", 1, "holdfast.refine.authorship", "know_authors"),
 )
 

@@ -28,7 +28,7 @@ from holdfast.store.graph import Sameness
 from holdfast.store.protocol import Writer
 
 NAME = "entities"
-VERSION = 3
+VERSION = 4
 _AT_ONCE = 40
 
 
@@ -87,6 +87,11 @@ def _take(writer: Writer, bank: str, session: str) -> None:
     writer.drop_nodes(bank, [name for name in known if name not in seen])
 
 
+def _stamp(hash: str) -> str:
+    """What tells that a record was read as it is, by the rules as they are."""
+    return f"{VERSION}.{hash}"
+
+
 _Named = tuple[tuple[str, str], Node | None]
 
 
@@ -100,13 +105,13 @@ def _inside(
         yield ("exchange", exchange.id), _exchange(writer, exchange, known)
     digest = writer.digest_of(bank, session)
     if digest is not None:
-        name = ("digest", digest.id)
-        yield name, None if known.get(name) == digest_hash(digest) else of_digest(digest)
+        name, stamp = ("digest", digest.id), _stamp(digest_hash(digest))
+        yield name, None if known.get(name) == stamp else of_digest(digest)._replace(hash=stamp)
 
 
 def _exchange(writer: Writer, exchange: Exchange, known: dict[tuple[str, str], str]) -> Node | None:
     turns = writer.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq)
-    hash = exchange_hash(exchange, turns)
+    hash = _stamp(exchange_hash(exchange, turns))
     if known.get(("exchange", exchange.id)) == hash:
         return None
     return of_exchange(exchange, turns, hash)
@@ -119,13 +124,13 @@ def _outside(writer: Writer, bank: str, known: dict[tuple[str, str], str]) -> It
     for kind, id, _, hash in writer.passage_hashes(bank):
         if kind != "commit" and not (kind == "memory" and id in wished):
             continue
-        node = None
-        if known.get((kind, id)) != hash:
+        node, stamp = None, _stamp(hash)
+        if known.get((kind, id)) != stamp:
             record = next(iter(writer.find(bank, kind, id, 1)), None)
             if isinstance(record, Commit):
-                node = of_commit(record, hash)
+                node = of_commit(record, stamp)
             elif isinstance(record, Memory):
-                node = of_memory(record, hash)
+                node = of_memory(record, stamp)
             else:
                 continue
         yield (kind, id), node

@@ -70,6 +70,15 @@ _GENERAL = re.compile(
     r"everywhere|prefer|no longer|do not|don['’]t|wir|nous|on|hemos|abbiamo)\b",
     re.IGNORECASE,
 )
+# A command tells something, though its words ("make", "run", "check") would not.
+_COMMAND = re.compile(
+    r"`[^`\s]+(?: [^`]+)?`|"
+    r"\b(?:make|just|task|npm|pnpm|yarn|bun|npx|cargo|go|uv|poetry|tox|nox|rake|gradle|mvn|dotnet|"
+    r"composer|bundle|docker) (?:run |exec )?(?:check|tests?|lint|build|fmt|format|vet|verify|ci|"
+    r"typecheck|clean|install|generate|pytest|ruff|clippy)\b"
+    r"(?! (?:pass|green|work|run)(?:s|es)?\b)",
+    re.IGNORECASE,
+)
 
 
 def junk(claim: Claim) -> Junk | None:
@@ -85,8 +94,9 @@ def junk(claim: Claim) -> Junk | None:
         return Junk.TALK
     if len(text) > LONGEST or typed(text) != text:
         return Junk.PASTED
-    left = len(shape.said - _POINTS)
-    if left < 2 or len(telling) < 3 or (left < 4 and _ANAPHORA.search(text)):
+    named = 2 if _COMMAND.search(text) else 0
+    left = len(shape.said - _POINTS) + named
+    if left < 2 or len(telling) + named < 3 or (left < 4 and _ANAPHORA.search(text)):
         return Junk.VAGUE
     if claim.kind is ClaimKind.DECISION:
         if claim.share < _OWN_SHARE:

@@ -25,7 +25,7 @@ from holdfast.store.facts import ENDED, Knowledge, Known
 from holdfast.store.protocol import Writer
 
 NAME = "facts"
-VERSION = 1
+VERSION = 2
 # So many deeds against a rule ask for a person.
 BREACHES = 5
 _DISPUTED = 0.4

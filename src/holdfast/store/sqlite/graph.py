@@ -88,7 +88,9 @@ class GraphAsking(Asking):
         return found
 
     def bonds_of(self, bank: str, entity: int, limit: int) -> list[Bond]:
-        spellings = self._all("SELECT number FROM spelling WHERE entity = ?", entity)
+        spellings = self._all(
+            "SELECT number FROM spelling WHERE entity = ? AND +bank = ?", entity, bank
+        )
         latest: dict[int, tuple[str, int]] = {}
         for (spelling,) in spellings:
             for node, time, parts in self._all(
@@ -107,8 +109,10 @@ class GraphAsking(Asking):
             raw = self._all(
                 "SELECT entity, node, parts FROM mention JOIN spelling "
                 "ON spelling.number = mention.spelling "
-                f"WHERE node IN ({_marks(some)}) AND entity > 0 ORDER BY node, entity",
+                f"WHERE node IN ({_marks(some)}) AND entity > 0 AND +bank = ? "
+                "ORDER BY node, entity",
                 *some,
+                bank,
             )
             for (entity, node), same in groupby(raw, key=lambda row: row[:2]):
                 parts = Part.MENTIONED
@@ -123,10 +127,10 @@ class GraphAsking(Asking):
             "JOIN mention AS other ON other.node = own.node "
             "JOIN spelling ON spelling.number = other.spelling "
             "JOIN entity ON entity.number = spelling.entity "
-            "WHERE own.spelling IN (SELECT number FROM spelling WHERE entity = ?) "
+            "WHERE own.spelling IN (SELECT number FROM spelling WHERE entity = ? AND +bank = ?) "
             "AND spelling.entity <> ? GROUP BY entity.number "
             "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
-            *(entity, entity, limit),
+            *(entity, bank, entity, limit),
         )
         return [(Known(*row[:-1]), row[-1]) for row in found]
 
