@@ -54,7 +54,11 @@ _CAUSED_BY = (
     Rule(Part.CAUSE, Part.PROBLEM, 0.6, -1),
     Rule(Part.MENDED, Part.PROBLEM, 0.7, -1, beside=True),
 )
-_ENABLES = (Rule(Part.PURPOSE, Part.ABOUT, 0.6, 1),)
+# What is named as a purpose is often a part of everything: far apart it must be rare.
+_ENABLES = (
+    Rule(Part.PURPOSE, Part.ABOUT, 0.6, 1, beside=True),
+    Rule(Part.PURPOSE, Part.ABOUT, 0.5, 1),
+)
 _PREVENTS = (Rule(Part.AVERTED, Part.PROBLEM, 0.55, -1),)
 _ENTITY = (Rule(Part.MENTIONED, Part.MENTIONED, 1.0),)
 
