@@ -130,7 +130,10 @@ def test_a_users_own_rule_goes_into_their_folder(root: Path) -> None:
 
 
 def test_who_looks_at_questions_on_facts_is_told_of_proposals(root: Path) -> None:
-    assert told(root, "review")["proposals"] == 1
+    found = told(root, "review")
+    (waiting,) = found["rules"]
+    assert found["proposals"] == 1 and (waiting["bank"], waiting["path"]) == ("proj", RULES)
     shown = " ".join(holdfast(root.parent, "review", cwd=root).stdout.split())
     assert "Besides, 1 proposal to add or drop rules: see `holdfast promote candidates`" in shown
+    assert f"{waiting['id']} proj: add to {RULES}: {waiting['text']}" in shown
     assert told(root, "promote", "candidates")["reviews"] == len(told(root, "review")["reviews"])

@@ -25,6 +25,12 @@ def test_a_new_file_is_made_with_a_heading_and_the_paths_it_is_for() -> None:
     assert made == (f'---\npaths:\n  - "tests/**"\n  - "src/a.py"\n---\n\n# Testing\n\n- {ADDED}\n')
 
 
+@pytest.mark.parametrize("glob", ['a"b', "a\n---\n", "a\\b", "a\r"])
+def test_a_glob_that_would_break_out_of_the_frontmatter_is_refused(glob: str) -> None:
+    with pytest.raises(InputError, match="glob"):
+        add_rule(None, RULE._replace(paths=("src/**", glob)))
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

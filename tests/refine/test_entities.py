@@ -246,6 +246,56 @@ def test_a_renamed_file_keeps_its_history(tmp_path: Path) -> None:
         assert one == memory.entity("a/ketch.py", "proj") and one.mentions >= 2
 
 
+def test_contradictory_decisions_about_names_end_and_are_undone_exactly(tmp_path: Path) -> None:
+    one, other, third = "AuthProvider", "TokenCache", "SessionGuard"
+    said = f"Look at {one}, {other} and {third}."
+    with open_at(tmp_path) as memory:
+        read(memory, script(1, said), script(2, f"{said} Once more."))
+        before = graph(memory)
+
+        def entities() -> int:
+            return len({memory.entity(name, "proj").id for name in (one, other, third)})
+
+        memory.merge_entities(one, other, "proj")
+        assert entities() == 2
+        memory.undo()
+        assert graph(memory) == before
+        memory.merge_entities(one, third, "proj")
+        memory.merge_entities(third, other, "proj")
+        assert entities() == 1
+        with pytest.raises(InputError, match="one entity already"):
+            memory.merge_entities(other, one, "proj")
+        memory.split_entity(one, other, "proj")
+        assert entities() == 2
+        assert memory.entity(one, "proj") == memory.entity(third, "proj")
+        memory.merge_entities(other, third, "proj")
+        assert entities() == 1, "the later decision wins"
+        memory.rebuild()
+        assert entities() == 1
+        memory.undo()
+        assert entities() == 2
+        memory.undo(3)
+        assert graph(memory) == before
+
+
+def test_what_is_named_like_everything_leads_nowhere(tmp_path: Path) -> None:
+    scripts = [script(n, f"Run the test of the index number {n}, please.") for n in range(1, 9)]
+    for n, made in enumerate(scripts):
+        for name in ("index.ts", "test.py", "main.go"):
+            path = f"/home/dev/proj/part{n}/{name}"
+            made.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
+    with open_at(tmp_path) as memory:
+        read(memory, *scripts)
+        names = {entity.name for entity in memory.entities("proj", limit=1000)}
+        assert not names & {"test", "index", "main", "index.ts", "test.py", "main.go"}
+        for name in ("test", "index", "index.ts"):
+            with pytest.raises(NotFoundError):
+                memory.entity(name, "proj")
+        found = memory.recall("what did the index test of the main part say", "proj")
+        assert {arm.name: arm.found for arm in found.strategies}["graph"] == 0
+        assert memory.entity("part3/index.ts", "proj").name == "part3/index.ts"
+
+
 def renamed(folder: Path, at: pytest.MonkeyPatch, again: bool = False) -> Path:
     """A repository in which a file was moved twice, and maybe another took its first name."""
     root = project(folder)

@@ -88,6 +88,15 @@ def test_what_several_sessions_say_is_kept_as_an_opinion(tmp_path: Path) -> None
         assert name not in {f"holdfast://memory/{o.id}" for o in memory.opinions(all=True)}
 
 
+def test_what_only_tells_how_the_work_stands_is_no_claim(tmp_path: Path) -> None:
+    script = talk(1, "Please print the ferry timetable.")
+    script.assistant("Writing the ferry timetable now. Two agents print the ferry timetable.")
+    with open_mind(tmp_path) as memory:
+        hear(memory, script)
+        told = memory.reflect("how is the ferry timetable printed", store=False)
+        assert not any("Writing" in c.sentence or "agents" in c.sentence for c in told.claims)
+
+
 def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         harbour(memory)

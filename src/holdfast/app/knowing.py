@@ -30,7 +30,7 @@ STAGES = (
     Stage("reflect", 1, "holdfast.learn.mind", "know_mind", timed=True),
     Stage("concepts", 1, "holdfast.refine.concepts.stage", "know_concepts"),
     Stage("entities", 4, "holdfast.refine.entities", "know_entities"),
-    Stage("authorship", 1, "holdfast.refine.authorship", "know_authors"),
+    Stage("authorship", 2, "holdfast.refine.authorship", "know_authors"),
 )
 
 

@@ -141,11 +141,11 @@ class Learning(Curating):
             tuple(dict.fromkeys(rule.path for rule in self._store.rules(id))),
         )
 
-    def proposals_waiting(self, bank: str | None = None) -> int:
-        """How many proposals wait for a person, in a bank or in all."""
+    def proposals(self, bank: str | None = None) -> list[Proposal]:
+        """What waits for a person, in a bank or in all."""
         id = self.bank_id(bank)
         banks = [known.id for known in self._store.banks()] if id is None else [id]
-        return sum(len(self._store.proposals(one)) for one in banks)
+        return [proposal for one in banks for proposal in self._store.proposals(one)]
 
     def candidates(self, bank: str | None = None) -> list[Candidate]:
         """What waits for a person, each with the change that it would make now."""

@@ -77,6 +77,10 @@ def _words(addition: Addition) -> str:
 
 def _new_file(line: str, addition: Addition) -> str:
     head = ""
+    if any(set(glob) & set('"\\\r\n') for glob in addition.paths):
+        raise InputError(
+            "A glob cannot hold quotes, backslashes or line breaks.", "Write it as src/**/*.py."
+        )
     if addition.paths:
         globs = "".join(f'  - "{glob}"\n' for glob in addition.paths)
         head = f"---\npaths:\n{globs}---\n\n"

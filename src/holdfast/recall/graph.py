@@ -28,6 +28,7 @@ _READ = 2000
 _TOKENS = 60
 _LONGEST_NAME = 4
 _SHORTEST = 3
+_NAMESAKES = 3
 _COUNTED = 20_000
 _YOUNG = 100
 # What an entity must weigh to be walked from, and to be walked through.
@@ -94,10 +95,12 @@ def _spans(tokens: Sequence[str]) -> dict[str, list[range]]:
 
 
 def _meant(known: Sequence[Known], tokens: Sequence[str], spans: Sequence[range]) -> list[Known]:
-    """Of several entities of one name the one whose path the question spells."""
+    """Of several entities of one name the one whose path the question spells. A name that many
+    have, as `index.ts`, means none of them."""
     paths = [tokens[span[0]] for span in spans if len(span) == 1 and "." in tokens[span[0]]]
     exact = [e for e in known if any(e.name.endswith(path) for path in paths)]
-    return exact or list(known)
+    meant = exact or known
+    return list(meant) if len(meant) <= _NAMESAKES else []
 
 
 def weigh(records: int, size: int) -> float:

@@ -58,6 +58,12 @@ _MOTIVE = re.compile(
     re.IGNORECASE,
 )
 _TYPED = 1500
+# What tells how the work stands at the moment, and nothing for later.
+_MOMENT = re.compile(
+    r"^(?:(?:writing|running|checking|starting|launching|reading|committing|pushing|waiting|working)"
+    r"\b|in flight\b|(?:one|two|three|\d+) agents?\b)|\bnow[.!]?$",
+    re.IGNORECASE,
+)
 
 
 class _Said(NamedTuple):
@@ -166,7 +172,7 @@ def _counts(hit: Hit, asked: set[str], mind: Disposition) -> bool:
 def _best(hit: Hit, weight: Mapping[str, float], asked: set[str], mind: Disposition) -> str:
     bare = _LABEL.sub("", hit.text)
     told = [s for s in sentences(bare) if len(s) >= 12 and not s.endswith(("?", ":"))]
-    told = [s for s in told if not is_chatter(s)] or told
+    told = [s for s in told if not (is_chatter(s) or _MOMENT.search(s))]
     if mind.literalism <= _LOOSE and hit.kind in _SUMS_UP and told:
         return cut(told[0], _SENTENCE)
     worth = [(coverage(weight, s), -n, s) for n, s in enumerate(told)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.memory import open_memory
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.screen import Screen, day, number, plain
 from holdfast.language import cut
-from holdfast.model.knowledge import Fact, Review
+from holdfast.model.knowledge import Fact, Proposal, ProposalKind, Review
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
@@ -17,7 +17,7 @@ HELP = """\
 What somebody should decide: facts that deeds went against five times, or that a person said
 are wrong. `keep` leaves one in force, `retire` takes it back; both can be undone, and nothing
 is decided by itself. What a model says of it, if one is set up, is shown as advice.
-Proposals of rules are counted here, and decided with `holdfast promote`."""
+Proposals of rules are listed too, and decided with `holdfast promote`."""
 
 EXAMPLES = """\
   holdfast review
@@ -69,20 +69,41 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(screen: Screen, arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         found = memory.reviews(arguments.bank, arguments.all)
-        waiting = memory.proposals_waiting(arguments.bank)
+        waiting = memory.proposals(arguments.bank)
         if arguments.json:
             told = [{"uri": uri("review", review.id), **plain(review)} for review in found]
-            screen.json({"reviews": told, "proposals": waiting})
+            rules = [_told(memory, proposal) for proposal in waiting]
+            screen.json({"reviews": told, "proposals": len(waiting), "rules": rules})
             return 0
         for review in found:
             _print(screen, memory.reader, review)
+        rules = [_told(memory, proposal) for proposal in waiting]
     to_do = sum(not review.decided for review in found)
     told = f"{number(to_do, 'question')} to decide." if to_do else "Nothing is to be decided."
     screen.line(screen.paint(told, "dim"))
-    if waiting:
-        rules = f"Besides, {number(waiting, 'proposal')} to add or drop rules: "
-        screen.wrap(f"{rules}see `holdfast promote candidates` in the project.")
+    if rules:
+        head = f"Besides, {number(len(rules), 'proposal')} to add or drop rules: "
+        screen.wrap(f"{head}see `holdfast promote candidates` in the project.")
+    for one in rules:
+        verb = "add to" if one["kind"] == ProposalKind.PROMOTE else "look at"
+        screen.wrap(
+            f"{one['id']}  {one['bank']}: {verb} {one['path']}: {cut(one['text'], 160)}",
+            "  ",
+            "    ",
+        )
     return 0
+
+
+def _told(memory: Holdfast, proposal: Proposal) -> dict[str, str]:
+    p = proposal
+    return {
+        "id": p.id,
+        "bank": memory.bank_name(p.bank),
+        "kind": p.kind.value,
+        "path": p.path,
+        "text": p.text,
+        "reason": p.reason,
+    }
 
 
 def _print(screen: Screen, reader: Reader, review: Review) -> None:
