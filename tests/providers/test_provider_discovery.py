@@ -20,6 +20,10 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.sources.providers.discover import Plugin, find_plugins
 from holdfast.sources.providers.manifest import Allowed, Provider, read_provider
 
+# Merged, the last of these would have nine to the ninth keys.
+BOMB = "a0: &a0 {x: y}\n" + "".join(
+    f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
+)
 SERVER: Json = {"command": "python3", "args": ["server.py"]}
 
 
@@ -216,8 +220,10 @@ def test_what_is_allowed_must_be_clear(tmp_path: Path, names: list[str], why: st
         ("memory:\n  system_prompt: x\n", "has no memory.allowed_tools"),
         ("memory:\n  allowed_tools: [search]\n", "has no memory.system_prompt"),
         ("memory: !!python/object/apply:os.system ['touch owned']", "cannot be read"),
-        ("a: " + "[" * 5000, "cannot be read"),
+        ("a: " + "[" * 5000, "has more than 200 brackets"),
+        ("- " * 5000, "cannot be read"),
         ("\x00", "cannot be read"),
+        (BOMB, "uses aliases"),
         ("# " + "x" * 300_000, "is larger than"),
     ],
 )

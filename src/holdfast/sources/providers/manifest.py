@@ -18,7 +18,8 @@ from holdfast.sources.providers.discover import Plugin, load
 from holdfast.sources.providers.http import objection
 
 FILES = ("holdfast-plugin.yml", "han-plugin.yml")
-MOST_BYTES = 256_000
+MOST_BYTES = 32_000
+MOST_BRACKETS = 200
 MOST_PROMPT = 4_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
 _TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -109,7 +110,14 @@ def _read_yaml(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > MOST_BYTES:
             raise _Unusable(f"{file.name} is larger than {MOST_BYTES:,} bytes")
-        return _object(yaml.safe_load(file.read_bytes()))
+        text = file.read_bytes()
+        # The reader takes ten seconds for five thousand brackets in each other.
+        if text.count(b"[") + text.count(b"{") > MOST_BRACKETS:
+            raise _Unusable(f"{file.name} has more than {MOST_BRACKETS} brackets")
+        # A few aliases can stand for more than any memory holds, and nobody needs them here.
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise _Unusable(f"{file.name} uses aliases")
+        return _object(yaml.safe_load(text))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise _Unusable(f"{file.name} cannot be read") from error
 

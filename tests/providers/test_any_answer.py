@@ -1,0 +1,84 @@
+"""Answers and descriptions of any make: nothing may raise, and what comes out is bounded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.errors import ProviderError
+from holdfast.sources.providers.choosing import choose
+from holdfast.sources.providers.client import Client
+from holdfast.sources.providers.rpc import Deadline, Object, answers, read, reply_to
+from holdfast.sources.providers.texts import MOST_CHARACTERS, MOST_TEXTS, texts_of
+
+KEYS = st.sampled_from(
+    "content text type resource results items title structuredContent tools name description "
+    "inputSchema properties required annotations readOnlyHint nextCursor protocolVersion id "
+    "method result error query string isError".split()
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | KEYS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+class Parrot:
+    """A way to a provider that answers anything with what it was given."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self._told = told
+
+    def request(self, message: Object, deadline: Deadline) -> Object:
+        return self._told
+
+    def notify(self, message: Object, deadline: Deadline) -> None:
+        pass
+
+    def close(self, kindly: bool = True) -> None:
+        pass
+
+
+@given(JSON, JSON)
+@settings(deadline=None)
+def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> None:
+    for result in (
+        {"content": content, "structuredContent": structured},
+        {"content": [{"type": "text", "text": json.dumps(content)}, content]},
+        {"structuredContent": structured},
+    ):
+        texts = texts_of(result)
+        assert len(texts) <= MOST_TEXTS
+        assert all(isinstance(t, str) and 0 < len(t) <= MOST_CHARACTERS for t in texts)
+
+
+@given(JSON, JSON)
+@settings(deadline=None)
+def test_any_offer_is_read_or_refused(tools: Any, cursor: Any) -> None:
+    told = {"protocolVersion": "2025-06-18", "tools": tools, "nextCursor": cursor}
+    with Client(Parrot({"id": 1, "result": told}), Deadline(60)) as client:
+        offered = client.tools()
+    for way in choose(offered.values()):
+        assert way.tool in offered and isinstance(way.parameter, str)
+
+
+@given(JSON)
+@settings(deadline=None)
+def test_any_answer_is_a_result_or_an_error_of_ours(value: Any) -> None:
+    try:
+        with Client(Parrot({"id": 1, "result": value}), Deadline(60)) as client:
+            client.call("search", {})
+    except ProviderError:
+        pass
+
+
+@given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
+@settings(deadline=None)
+def test_any_line_is_messages_or_none(line: bytes) -> None:
+    for message in read(line):
+        owed = reply_to(message)
+        assert owed is None or owed["id"] == message["id"]
+        assert not (answers(message, {"id": 1}) and "method" in message)
