@@ -194,3 +194,23 @@ def test_who_speaks_still_counts_after_a_blend() -> None:
     some[1].factor = 0.5
     blended(some, [3.0, 3.0, 0.0])
     assert some[1].score == pytest.approx(0.5 * some[0].score)
+
+
+@pytest.mark.parametrize(("length", "gains"), [(10, True), (900, False)])
+def test_a_short_turn_gains_by_what_is_said_of_those_beside_it(length: int, gains: bool) -> None:
+    """Two that are judged alike: one stands beside the best, the other far from it."""
+    told = [("best", 7), ("near", 8), ("far", 30), ("worst", 40)]
+    some = [candidate(id, "x" * length, 0.5) for id, _ in told]
+    some[0].score = 1.0
+    for one, (_, seq) in zip(some, told, strict=True):
+        one.passage = one.passage._replace(seq=seq)
+    blended(some, [9.0, 5.0, 5.0, 0.0])
+    assert (some[1].score > some[2].score) is gains
+
+
+def test_a_session_that_speaks_of_the_matter_speaks_for_its_turns() -> None:
+    some = [candidate(id, "x" * 900, 0.5) for id in ("a", "b", "c", "alone")]
+    some[0].score = 1.0
+    some[3].passage = some[3].passage._replace(session="other")
+    blended(some, [9.0, 8.0, 5.0, 5.0])
+    assert some[2].score > some[3].score

@@ -30,6 +30,10 @@ _SHORT = 400
 _TOGETHER = 2 / 3
 # The cross-encoder takes as long as its texts are long: the start of one is judged.
 _READ = 800
+# What it says of a short turn's neighbours, and of the best of a session, counts for the turn.
+_BESIDE = 0.1
+_AROUND = 0.1
+_BEST_OF_SESSION = 3
 
 Effect = Callable[[Sequence[Candidate], Sequence[float]], None]
 
@@ -126,16 +130,47 @@ def blended(best: Sequence[Candidate], values: Sequence[float]) -> None:
     """Mix the values with the order so far, within the span of its scores."""
     if len(best) < 2:
         return
-    lowest, highest = min(values), max(values)
+    judgements = _from_0_to_1(_in_company(best, _from_0_to_1(values)))
     bare = [candidate.score / candidate.factor for candidate in best]
     least, most = min(bare), max(bare)
-    for candidate, value, own in zip(best, values, bare, strict=True):
-        judged = (value - lowest) / ((highest - lowest) or 1.0)
-        before = (own - least) / ((most - least) or 1.0)
+    for candidate, judged, before in zip(best, judgements, _from_0_to_1(bare), strict=True):
         candidate.notes["rerank"] = round(judged, 4)
         mixed = (1 - SHARE) * before + SHARE * judged
         # Whose words they are and when they were said, no reranker can know.
         candidate.score = (least + mixed * (most - least)) * candidate.factor
+
+
+def _from_0_to_1(values: Sequence[float]) -> list[float]:
+    lowest, highest = min(values), max(values)
+    return [(value - lowest) / ((highest - lowest) or 1.0) for value in values]
+
+
+def _in_company(best: Sequence[Candidate], judged: Sequence[float]) -> list[float]:
+    """What is judged alone, with a little of what is said of the short turns beside it, and of the
+    best of its session: several short turns make one answer, and one that is right by itself is
+    more likely so in a session that speaks of the matter."""
+    beside: dict[tuple[str, str, int], float] = {}
+    around: dict[tuple[str, str], list[float]] = {}
+    for candidate, value in zip(best, judged, strict=True):
+        p = candidate.passage
+        around.setdefault((p.bank, p.session), []).append(value)
+        if _is_short_turn(candidate):
+            beside[p.bank, p.session, p.seq] = value
+    told: list[float] = []
+    for candidate, value in zip(best, judged, strict=True):
+        p = candidate.passage
+        if _is_short_turn(candidate):
+            near = [beside.get((p.bank, p.session, p.seq + step), 0.0) for step in (-1, 1)]
+            value += _BESIDE * sum(near)
+        if p.session:
+            top = sorted(around[p.bank, p.session], reverse=True)[:_BEST_OF_SESSION]
+            value += _AROUND * sum(top) / _BEST_OF_SESSION
+        told.append(value)
+    return told
+
+
+def _is_short_turn(candidate: Candidate) -> bool:
+    return candidate.passage.kind == "turn" and len(candidate.passage.body) <= _SHORT
 
 
 def _read_by(candidate: Candidate) -> str:
