@@ -39,7 +39,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 
 
 def ask(memory: Holdfast, chat: Chat, told: Answer | None = None) -> tuple[list[Event], Answer]:
-    told = told or memory.ask(QUESTION, "all")
+    told = told or memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.moment, chat=chat)
     events = list(agent.steps(Talk(told, "all")))
     assert events[-1].answer is not None
@@ -147,7 +147,7 @@ def test_the_same_agent_runs_through_a_service(memory: Holdfast, played: Play) -
 def test_an_answer_that_nothing_bears_out_leaves_what_rules_say(
     memory: Holdfast, played: Play
 ) -> None:
-    told = memory.ask(QUESTION, "all")
+    told = memory.ask(QUESTION, "all", model=False)
     invented = {"sentences": [{"text": "It was the moon.", "cites": ["holdfast://turn/x"]}]}
     answer = ask(memory, played(completion(("answer", invented))), told)[1]
     assert answer.answer == told.answer and "borne out" in answer.caveats[-1]
@@ -161,7 +161,7 @@ def test_a_model_that_finds_nothing_abstains(memory: Holdfast, played: Play) -> 
 def test_a_service_that_fails_or_is_not_paid_for_leaves_what_rules_say(
     memory: Holdfast, played: Play
 ) -> None:
-    told = memory.ask(QUESTION, "all")
+    told = memory.ask(QUESTION, "all", model=False)
     caps = replace(memory.settings.models.caps, day_tokens=10)
     settings = replace(memory.settings, models=replace(memory.settings.models, caps=caps))
     refused = played((400, {}, {"error": {"message": "no tools"}}))
@@ -182,7 +182,7 @@ def test_whoever_leaves_stops_the_model(memory: Holdfast, played: Play) -> None:
     def stopped() -> bool:
         return len(asked) >= 2
 
-    told = memory.ask(QUESTION, "all")
+    told = memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.moment, chat=played(more))
     answer = list(agent.steps(Talk(told, "all", stopped=stopped)))[-1].answer
     assert answer is not None and answer.answer == told.answer and len(asked) == 2
@@ -195,3 +195,21 @@ def test_an_agent_of_ours_sets_no_other_going(
     assert not is_wanted(replace(memory.settings, models=Models()))
     monkeypatch.setenv(GUARD, "1")
     assert not is_wanted(memory.settings)
+
+
+def test_who_asks_gets_the_models_answer_unless_it_is_not_wanted(
+    memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cited = said_so(memory)
+    with running() as service:
+        models = Models(use="openai", agent="small", endpoint=f"{service.url}/v1")
+        sentences = {"sentences": [{"text": TRUE, "cites": [cited]}]}
+        service.answer = lambda body: completion(("answer", sentences))
+        with Holdfast(replace(memory.settings, models=models)) as asked:
+            assert asked.ask(QUESTION, "all").answer == f"{TRUE} [1]"
+            for quiet in ({"model": False}, {"as_of": "2027-01-01T00:00:00Z"}, {"budget": "low"}):
+                assert asked.ask(QUESTION, "all", **quiet).cost.tokens == 0  # type: ignore[arg-type]
+        off = replace(memory.settings, models=replace(models, agent="none"))
+        with Holdfast(off) as asked:
+            assert asked.ask(QUESTION, "all").cost.tokens == 0
+        assert len(service.asked) == 1

@@ -12,12 +12,16 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Event as Flag
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from holdfast.app.access import Access, open_access
 from holdfast.app.access_tools import ACCESS_TOOLS
+from holdfast.app.plugin_shelf import PluginShelf
+from holdfast.app.providing import Providers
+from holdfast.app.reading import here
 from holdfast.app.tool import Object
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelStoppedError
@@ -29,6 +33,7 @@ from holdfast.model.query import LAYER_OF, Answer, Citation, Hit, Layer
 from holdfast.model.research import Event, Stage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
+from holdfast.recall.outside import KIND
 from holdfast.research.agent import (
     AGENT,
     Lookups,
@@ -39,7 +44,7 @@ from holdfast.research.agent import (
     question_for,
     read_sentences,
 )
-from holdfast.settings import NO_MODEL, Settings
+from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
@@ -70,7 +75,16 @@ class Talk(NamedTuple):
 
 def is_wanted(settings: Settings) -> bool:
     """Whether a model is to answer. One that runs for us must not set another one going."""
-    return settings.models.use != NO_MODEL and not os.environ.get(GUARD)
+    models = settings.models
+    return NO_MODEL not in (models.use, models.agent) and not os.environ.get(GUARD)
+
+
+def open_agent(settings: Settings, now: Callable[[], str], plugins: bool) -> MemoryAgent:
+    """The agent of these settings, with the tools of plugins if they are to be asked."""
+    shelf = None
+    if plugins and settings.providers.use != OFF:
+        shelf = PluginShelf(Providers(settings, now, Path(here())))
+    return MemoryAgent(settings, now, shelf)
 
 
 class MemoryAgent:
@@ -208,16 +222,17 @@ def _opened(reader: Reader, uri: str, lookups: Lookups) -> tuple[Hit, Citation] 
     if fields is None:
         return None
     named = parse_uri(uri)
-    inside = named is not None and named.word in LAYER_OF
-    if named is not None and inside and not reader.find(None, named.word, named.id, 1):
+    word = named.word if named is not None else KIND
+    inside = named is not None and word in LAYER_OF and word != KIND
+    if named is not None and inside and not reader.find(None, word, named.id, 1):
         return None
     about: dict[str, Any] = dict(fields.get("metadata") or {})
-    layer = LAYER_OF[named.word] if named is not None and inside else Layer.TEAM
+    layer = LAYER_OF[word] if inside else Layer.PROVIDERS
     trust = Trust(about.get("trust") or Trust.EXTERNAL) if inside else Trust.EXTERNAL
     time = str(about.get("timestamp") or fields.get("timestamp") or "")
     hit = Hit(
         uri=uri,
-        kind=named.word if named is not None else "",
+        kind=word,
         layer=layer,
         score=0.0,
         text=_words(fields),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -18,7 +18,7 @@ from holdfast.research import outside
 from holdfast.research.answer import Way
 from holdfast.research.engine import EFFORTS, Ground, investigate
 from holdfast.research.lessons import learned
-from holdfast.settings import ALWAYS, Settings
+from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class Wish(NamedTuple):
     rounds: int = 0
     # How many commits are listed where the answer is a list of them.
     limit: int = 6
+    # Whether a model may answer, where the settings name one; what was asked before in the same
+    # talk, for it to know; and who may stop it.
+    model: bool = True
+    before: tuple[str, ...] = ()
+    stopped: Callable[[], bool] = lambda: False
 
 
 class Asked(Protocol):
@@ -90,8 +95,33 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     for event in investigate(Ground(memory.reader, way, search, effort, digger)):
         if event.answer is not None:
             answer = outside.join(event.answer, search.heard) if search.heard else event.answer
+            if _is_for_a_model(memory.settings, wish, id):
+                answer = yield from _by_model(memory, wish, answer, plan.providers)
             event = event._replace(answer=_with_notes(memory, answer, id, plan))
         yield event
+
+
+def _is_for_a_model(settings: Settings, wish: Wish, bank: str | None) -> bool:
+    """Whether a model looks on where rules have answered. Its tools know neither layers nor a
+    moment to look back from, and with a low budget nothing is asked that takes long."""
+    plain = not (wish.layers or wish.as_of) and wish.budget is not Budget.LOW
+    if not (wish.model and plain and bank != "") or settings.models.use == NO_MODEL:
+        return False
+    agent: Any = import_module("holdfast.app.agent")
+    return agent.is_wanted(settings)
+
+
+def _by_model(
+    memory: Asked, wish: Wish, told: Answer, plugins: bool
+) -> Generator[Event, None, Answer]:
+    """Every step of the memory agent; gives its answer."""
+    agent: Any = import_module("holdfast.app.agent")
+    talk = agent.Talk(told, wish.bank or "", wish.before, wish.stopped)
+    for event in agent.open_agent(memory.settings, memory.moment, plugins).steps(talk):
+        if event.answer is not None:
+            return event.answer
+        yield event
+    return told
 
 
 class _Digger:

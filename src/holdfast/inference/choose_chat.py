@@ -14,7 +14,7 @@ OPERATIONS = ("summaries", "extraction", "reflection", "agent")
 # Good enough for each, and cheap; what is thought about is worth more than what is summed up.
 _USUAL: dict[str, dict[str, str]] = {
     "anthropic": dict.fromkeys(OPERATIONS, "claude-haiku-5-5"),
-    "claude": {"summaries": "haiku", "extraction": "haiku"},
+    "claude": {"summaries": "haiku", "extraction": "haiku", "agent": "haiku"},
 }
 _EXTRAS = {"claude": ("claude", "claude_agent_sdk"), "http": ("models", "httpx2")}
 
@@ -35,10 +35,10 @@ def detect(models: Models) -> str:
 
 def choose_chat(models: Models, operation: str) -> Chat | None:
     """The service for an operation, ready to be asked; None if the settings want none."""
-    service = detect(models)
-    if service == NO_MODEL:
+    service, named = detect(models), str(getattr(models, operation))
+    if NO_MODEL in (service, named):
         return None
-    model = str(getattr(models, operation)) or _USUAL.get(service, {}).get(operation, "")
+    model = named or _USUAL.get(service, {}).get(operation, "")
     if service == "claude":
         _want(service, "claude")
         agent = importlib.import_module("holdfast.inference.agent_chat")

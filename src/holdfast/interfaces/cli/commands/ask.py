@@ -41,6 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="low: one look by words; mid: up to 3 rounds and 2 s more; high: 4 rounds and 5 s, "
         "until two records agree (default: mid)",
     )
+    parser.add_argument(
+        "--by-rules",
+        action="store_true",
+        help="do not ask a model, though the settings name one",
+    )
     options.add_layer(parser)
     options.add_as_of(parser)
     options.add_providers(parser)
@@ -61,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             as_of=options.as_of(arguments),
             budget=Budget(arguments.budget),
             providers=arguments.providers,
+            model=not arguments.by_rules,
         )
     if arguments.json:
         screen.json(answer)
