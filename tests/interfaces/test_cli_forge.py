@@ -52,7 +52,9 @@ def test_a_forge_is_counted_read_and_shown(tmp_path: Path, forge: GitHubServer) 
     told = json.loads(run(tmp_path, forge, "recall", "storm", "--bank", "shop", "--json").stdout)
     assert [(hit["kind"], hit["trust"]) for hit in told["hits"]] == [("remark", "external")]
     line = run(tmp_path, forge, "timeline", "--bank", "shop").stdout
-    assert "#12 Lift the crane" in line and "#7 The crane is stuck" in line
+    assert "#12 Lift the crane (merged, ann)" in line and "holdfast://issue/7\n" in line
+    asked = run(tmp_path, forge, "ask", "Will the winch hold in a storm?", "--bank", "shop").stdout
+    assert "team · 2026-03-01 · external" in asked and "outside the project" in asked
     again = json.loads(run(tmp_path, forge, "forge", *given, "--json").stdout)
     assert (again["pulls"], again["remarks"], again["stopped"]) == (0, 0, "")
 

@@ -14,7 +14,10 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import ForgeError, InputError, NotFoundError
 from holdfast.model.forge import Issue, Pull, Remark, ThreadState
 from holdfast.model.trust import Status, Trust
+from holdfast.recall.terms import read_terms
 from holdfast.refine.forge import LONGEST, MOST_REMARKS, ForgeRead
+from holdfast.research.joining import Chain, Link
+from holdfast.research.refining import SAID_UNDER, Scope, follow, leads
 from holdfast.settings import ForgeAccess, Settings
 
 NOW = "2026-11-15T12:00:00.000Z"
@@ -136,6 +139,41 @@ def test_it_is_recalled_asked_found_and_shown(shop: Shop) -> None:
     assert remark.above == ("holdfast://pull/12@127.0.0.1.acme.shop",)
 
 
+def test_a_number_means_the_repository_we_stand_in(shop: Shop) -> None:
+    a_day(shop)
+    shop.read()
+    shop.memory.read_forge("acme/shop", "another")
+    assert shop.memory.show("#12").record == shop.memory.show("pull/12").record
+    bank = shop.memory.show("#12").record.bank
+    assert shop.memory.bank_name(bank) == "acme/shop"
+    os.chdir(shop.top.parent)
+    with pytest.raises(NotFoundError, match="Several records"):
+        shop.memory.show("#7")
+
+
+def test_a_question_goes_from_a_commit_to_what_was_said_under_its_pull(shop: Shop) -> None:
+    merge = a_day(shop)
+    shop.read()
+    reader = shop.memory.reader
+    (hit,) = [h for h in shop.memory.recall("lift the crane").hits if h.uri.endswith(merge)]
+    chain = Chain((Link(hit, hit.text, frozenset({"lift"})),))
+    ways = leads(reader, read_terms("lift in a storm"), chain)
+    (way,) = [lead for lead in ways if lead.by == SAID_UNDER]
+    scope = Scope(shop.bank, (), "", lambda: NOW)
+    said = {(found.kind, found.trust) for found in follow(reader, scope, way)}
+    assert said == {("pull", Trust.TEAM), ("remark", Trust.TEAM), ("remark", Trust.EXTERNAL)}
+    assert follow(reader, scope._replace(as_of="2026-01-01T00:00:00.000Z"), way) == []
+
+
+def test_remarks_are_found_by_the_title_they_stand_under_also_a_new_one(shop: Shop) -> None:
+    a_day(shop)
+    shop.read()
+    assert len(shop.found("crane")) == 6  # commit, issue, pull, review, comment, beside code
+    shop.forge.issues[1] |= {"title": "Lift the gantry", "updated_at": "2026-03-05T00:00:00Z"}
+    shop.read()
+    assert len(shop.found("gantry")) == 4
+
+
 def test_reviews_count_for_those_who_know_and_programs_are_set_apart(shop: Shop) -> None:
     a_day(shop)
     forge = shop.forge
@@ -178,7 +216,7 @@ def test_what_is_edited_upstream_is_said_anew_and_what_is_deleted_stays(shop: Sh
     shop.forge.issues.pop(0)
     told = shop.read()
     assert (told.pulls, told.issues, told.remarks) == (1, 0, 1)
-    assert shop.pull().title == "Lift the gantry" and len(shop.found("gantry")) == 1
+    assert shop.pull().title == "Lift the gantry" and len(shop.found("gantry")) == 4
     assert shop.found("storm") == {} and len(shop.found("hurricane")) == 1
     assert len(shop.remarks()) == 4 and len(shop.memory.reader.find(shop.bank, "issue", "7")) == 1
 

@@ -344,7 +344,8 @@ class Reading:
         """A record and the way from it down to its raw line; with a moment to look back from, as
         it stood then."""
         tracing: Any = import_module("holdfast.recall.trace")
-        return tracing.trace(self._store, self.bank_id(bank), uri, as_of)
+        near = (lambda: self.present()[0]) if bank == ALL_BANKS else (lambda: "")
+        return tracing.trace(self._store, self.bank_id(bank), uri, as_of, near)
 
     def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
         """The facts of a bank, the latest first: those in force, or all there ever were."""

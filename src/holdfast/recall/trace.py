@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -68,10 +68,16 @@ def word_of(record: Record) -> str:
     return type(record).__name__.lower()
 
 
-def trace(reader: Reader, bank: str | None, text: str, as_of: str = "") -> Trace:
+def trace(
+    reader: Reader,
+    bank: str | None,
+    text: str,
+    as_of: str = "",
+    near: Callable[[], str] = lambda: "",
+) -> Trace:
     """Find the record that a URI, or the start of an id, names, and walk down from it; as it
-    stood at a time, if one is given."""
-    found = _walk(reader, find_record(reader, bank, text))
+    stood at a time, if one is given. Of several, that of the bank that is `near`."""
+    found = _walk(reader, find_record(reader, bank, text, near))
     record = found.record
     known = reader.curated(record.bank, found.word, record.id)
     told = history(reader.curations(record.bank), uri(found.word, record.id))
@@ -110,8 +116,11 @@ def history(log: Iterable[Curation], target: str) -> list[Curation]:
     return sorted([*own, *undone], key=lambda entry: entry.seq)
 
 
-def find_record(reader: Reader, bank: str | None, text: str) -> Record:
-    """The one record that a URI, or the start of an id, names."""
+def find_record(
+    reader: Reader, bank: str | None, text: str, near: Callable[[], str] = lambda: ""
+) -> Record:
+    """The one record that a URI, or the start of an id, names; of several, that of the bank that is
+    `near`. `#12` is the pull or the issue of that number."""
     named = parse_uri(text)
     if named is None:
         raise InputError(
@@ -123,7 +132,7 @@ def find_record(reader: Reader, bank: str | None, text: str) -> Record:
             "What a plugin said is not kept.",
             f"Ask it again: holdfast providers test {named.id.partition('/')[0]} QUERY",
         )
-    found = reader.find(bank, named.word, named.id)
+    found = _found(reader, bank, named)
     exact = [record for record in found if record.id == named.id]
     found = exact or found
     if not found:
@@ -133,10 +142,19 @@ def find_record(reader: Reader, bank: str | None, text: str) -> Record:
             "Names come from `holdfast recall` and `holdfast ask`; add --bank all to look "
             "in every bank.",
         )
+    if len(found) > 1 and (here := near()):
+        found = [record for record in found if record.bank == here] or found
     if len(found) > 1:
         names = ", ".join(uri(word_of(record), record.id) for record in found)
         raise NotFoundError(f"Several records start with {named.id!r}.", f"One of: {names}.")
     return found[0]
+
+
+def _found(reader: Reader, bank: str | None, named: Uri) -> list[Record]:
+    number = named.id.removeprefix("#")
+    if named.word or number == named.id or not number.isdigit():
+        return reader.find(bank, named.word, named.id)
+    return [*reader.find(bank, "pull", number), *reader.find(bank, "issue", number)]
 
 
 def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:

@@ -20,7 +20,13 @@ from holdfast.model.ids import content_id
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.erased import Erased
-from holdfast.refine.threads import closed_by, passage_of_remark, passage_of_thread
+from holdfast.refine.threads import (
+    closed_by,
+    passage_of_remark,
+    passage_of_thread,
+    show_again,
+    title_of,
+)
 from holdfast.sources.forge.drafts import Account, Forge, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.shapes import normal_time
 from holdfast.store.forge import Followed
@@ -141,6 +147,7 @@ class _Reading:
         self._cursors = dict(known.cursors) if known else {}
         self._tags = dict(known.tags) if known else {}
         self._held: dict[str, set[str]] = {}
+        self._titles: dict[str, str] = {}
         self._done = 0
         self.told = ForgeRead(bank, forge.repo)
 
@@ -195,10 +202,14 @@ class _Reading:
         record: Thread = thread or self._issue(draft, id)
         if erased.has(*words):
             record = self._without_words(record)
+        before = self._writer.thread(self._bank, word, id)
         with self._writer.transaction():
             if self._writer.put_thread(record, passage_of_thread(self._writer, record)):
                 self.told.pulls += draft.is_pull
                 self.told.issues += not draft.is_pull
+            if before is not None and before.title != record.title:
+                show_again(self._writer, self._bank, word, id)
+            self._titles[uri(word, id)] = record.title
             for review in more.reviews if more else ():
                 self._put_remark(review)
             self._writer.put_logins(self._bank, self._logins(more) if more else ())
@@ -267,7 +278,9 @@ class _Reading:
             d.state if d.state.isidentifier() else "", self._name(d.path), d.line, _link(d.url),
             _trust(d.author), normal_time(d.updated), d.author.bot,
         )  # fmt: skip
-        passage = passage_of_remark(self._writer, remark)
+        if thread not in self._titles:
+            self._titles[thread] = title_of(self._writer, remark)
+        passage = passage_of_remark(self._writer, remark, self._titles[thread])
         self.told.remarks += self._writer.put_remark(remark, passage)
 
     def _logins(self, more: PullDraft) -> list[Login]:

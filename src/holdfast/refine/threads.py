@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from holdfast.language import cut
 from holdfast.model.forge import Pull, Remark, RemarkKind, Thread, ThreadState
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
@@ -66,7 +65,7 @@ def thread_passage(thread: Thread) -> Passage:
     """A thread's own words; its author, labels, branches and files help to find it. One that was
     closed without being merged is taken back."""
     t = thread
-    body = cut(thread_text(t), _LONGEST)
+    body = thread_text(t)[:_LONGEST]
     more = (t.base, t.branch, *t.files[:_FILES]) if isinstance(t, Pull) else ()
     context = f"{date_words(t.time)} {t.author} {' '.join((*t.labels, *more))}"
     unmerged = isinstance(t, Pull) and t.state is ThreadState.CLOSED
@@ -94,7 +93,7 @@ def remark_passage(remark: Remark, title: str = "") -> Passage | None:
     r = remark
     if r.bot or not r.text:
         return None
-    body = cut(remark_text(r), _LONGEST)
+    body = remark_text(r)[:_LONGEST]
     context = f"{date_words(r.time)} {title} {r.path} {parts_of_names(body)}"
     status = Status.RETRACTED if r.state == "dismissed" else Status.OBSERVED
     return Passage(

@@ -288,8 +288,12 @@ def _caveats(chosen: Sequence[Evidence], now: str) -> tuple[str, ...]:
         notes.append("One source only.")
     elif _is_ground(chosen[0].hit):
         notes.append("Where others differ from memory.md [1], memory.md holds.")
-    if all(item.hit.trust is Trust.EXTERNAL for item in chosen):
+    outside = [n for n, item in enumerate(chosen, 1) if item.hit.trust is Trust.EXTERNAL]
+    if len(outside) == len(chosen):
         notes.append("All of it involves text from outside the project.")
+    elif outside:
+        named = ", ".join(f"[{n}]" for n in outside)
+        notes.append(f"Text from outside the project: {named}.")
     days = {time[:10] for time in times}
     if len(days) > 1:
         notes.append("Several dates speak of this; where they differ, the later one may hold.")

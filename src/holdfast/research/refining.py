@@ -2,7 +2,8 @@
 
 A record that covers a part of a question names other things; the rest of the question is asked
 about those. Three ways lead on: rare words and names that a record holds (entities among them), the
-time and session it stands in, and from a commit to the session that made it, and back.
+time and session it stands in, and from a commit to the session that made it, and back; also from
+a commit, or a remark, to all that was said under its pull.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, names, stem, words
+from holdfast.model.forge import Remark
 from holdfast.model.query import LAYER_OF, Hit, Layer, Passage
+from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.candidates import Pool
 from holdfast.recall.graph import named_in
 from holdfast.recall.hits import hit as make_hit
@@ -33,6 +36,8 @@ _AROUND = timedelta(hours=36)
 _REPEATS = ("digest", "concept")
 SAME_SESSION = "the session both stand in"
 MADE_IN = "the session that made the commit"
+SAID_UNDER = "the discussion it is part of"
+_THREADS = ("pull", "issue")
 
 
 class Lead(NamedTuple):
@@ -74,7 +79,8 @@ def leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
         Lead(chain, f"“{bridge}”", (bridge, *rest), bridge)
         for bridge in bridges(reader, last, asked)
     ]
-    return [*_made(reader, last.hit, chain, rest), *found, *_nearby(last.hit, chain, rest)]
+    known = (*_made(reader, last.hit, chain, rest), *_discussed(reader, last.hit, chain, rest))
+    return [*known, *found, *_nearby(last.hit, chain, rest)]
 
 
 def bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
@@ -115,6 +121,22 @@ def _made(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[L
     return [Lead(chain, MADE_IN, tuple(rest), ids=ids)] if ids else []
 
 
+def _discussed(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
+    """From a commit, a pull, an issue or a remark to what was said beside it."""
+    if LAYER_OF[hit.kind] is not Layer.TEAM or SAID_UNDER in chain.by:
+        return []
+    id = hit.uri.rpartition("/")[2]
+    if hit.kind == "commit":
+        ids = tuple(("pull", pull.id) for pull in reader.pulls_of(hit.bank, id)[:_BRIDGES])
+    elif hit.kind == "remark":
+        found = [r for r in reader.find(hit.bank, "remark", id, 1) if isinstance(r, Remark)]
+        named = [parse_uri(remark.thread) for remark in found]
+        ids = tuple((name.word, name.id) for name in named if name is not None)
+    else:
+        ids = ((hit.kind, id),)
+    return [Lead(chain, SAID_UNDER, tuple(rest), ids=ids)] if ids else []
+
+
 def follow(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
     """What a lead leads to, best first; nothing that is not shown, or was not there yet."""
     pool = Pool()
@@ -132,6 +154,14 @@ def follow(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
 
 def _passages(reader: Reader, scope: Scope, lead: Lead) -> list[Passage]:
     bank = lead.chain.last.hit.bank
+    if lead.ids and lead.ids[0][0] in _THREADS:
+        said = [p for name in lead.ids for p in reader.discussion(bank, uri(*name))]
+        return [
+            p
+            for p in said
+            if (not scope.layers or LAYER_OF[p.kind] in scope.layers)
+            and (not scope.as_of or p.time <= scope.as_of)
+        ]
     if lead.ids:
         places = [reader.place(bank, kind, id) for kind, id in lead.ids]
         nodes = [place.node for place in places if place is not None]

@@ -43,6 +43,10 @@ class ForgeQuestions(Protocol):
         """What was said under the thread of a URI, in the order of time."""
         ...
 
+    def discussion(self, bank: str, thread: str) -> list[Passage]:
+        """What the thread of a URI, and what was said under it, is found as; by time."""
+        ...
+
     def pulls_of(self, bank: str, commit: str) -> list[Pull]:
         """The pulls that a commit is part of, or went in by."""
         ...

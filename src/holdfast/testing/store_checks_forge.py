@@ -94,11 +94,15 @@ def check_a_thread_that_is_put_away_takes_its_remarks_with_it(make_store: MakeSt
             store.put_remark(REMARK, a_passage("r1", "knot", kind="remark", session=""))
             store.put_curated(Curated(BANK, "remark", "r1", text="Tie two knots."))
         said = replace(REMARK, text="Tie two knots.", trust=Trust.USER)
+        found = [(p.kind, p.body) for p in store.discussion(BANK, _THREAD)]
+        expect(found, [("pull", "lift"), ("remark", "knot")], "the discussion")
+        expect(store.discussion(OTHER, _THREAD), [], "that of another bank")
         expect(store.remarks(BANK, _THREAD), [said], "a corrected remark")
         with store.transaction():
             store.put_curated(Curated(BANK, "pull", PULL.id, forgotten=True))
         expect(store.find(BANK, "pull", "12"), [], "a forgotten pull")
         expect(store.remarks(BANK, _THREAD), [], "its remarks")
+        expect(store.discussion(BANK, _THREAD), [], "what was discussed")
         expect(store.pulls_of(BANK, "c1"), [], "by its commit")
         expect(store.thread(BANK, "pull", PULL.id), PULL, "as it was read")
         expect(store.all_remarks(BANK, _THREAD), [REMARK], "its remarks as they were read")

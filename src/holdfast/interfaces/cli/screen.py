@@ -96,4 +96,5 @@ def day(time: str) -> str:
 def short(uri: str) -> str:
     """A URI with the start of a long id; `holdfast show` takes it as well."""
     head, slash, id = uri.rpartition("/")
-    return f"{head}{slash}{id[:16]}"
+    # A pull or an issue goes by its number.
+    return f"{head}{slash}{id.partition('@')[0][:16]}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.model.forge import Issue, Login, Pull, Remark, Thread
 from holdfast.model.query import Filter, Passage
+from holdfast.model.uris import parse_uri
 from holdfast.store.forge import Followed, worded_remark, worded_thread
 from holdfast.store.sqlite import forge_rows, labels, rows
 from holdfast.store.sqlite.asking import in_bank
@@ -73,6 +74,21 @@ class ForgeQuestions(CuratingQuestions):
         )
         told = [self._as_said(forge_rows.remark_of(row)) for row in found]
         return [remark for remark in told if isinstance(remark, Remark)]
+
+    def discussion(self, bank: str, thread: str) -> list[Passage]:
+        named = parse_uri(thread)
+        if named is None or named.word not in NUMBERED:
+            return []
+        seen = FINDABLE[named.word][0]
+        found = self._all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
+            f"AND id = (SELECT id FROM {seen} WHERE bank = ? AND id = ?) "
+            f"UNION ALL SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'remark' "
+            "AND id IN (SELECT id FROM seen_remark WHERE bank = ? AND thread = ?) "
+            "ORDER BY time, id",
+            *(bank, named.word, bank, named.id, bank, bank, thread),
+        )
+        return [rows.passage_of(row) for row in found]
 
     def pulls_of(self, bank: str, commit: str) -> list[Pull]:
         return self._pulls(

@@ -8,6 +8,7 @@ from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.model.query import Answer, Layer
+from holdfast.model.trust import Trust
 from holdfast.recall.plan import Budget
 from holdfast.settings import load_settings
 
@@ -82,7 +83,8 @@ def show_answer(screen: Screen, answer: Answer) -> None:
     if answer.citations:
         screen.line()
     for citation in answer.citations:
-        head = f"[{citation.number}] {citation.layer.value} · {day(citation.time)}"
+        outside = " · external" if citation.trust is Trust.EXTERNAL else ""
+        head = f"[{citation.number}] {citation.layer.value} · {day(citation.time)}{outside}"
         screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
         screen.wrap(screen.paint(citation.excerpt, "dim"), "      ")
     if not answer.abstained:

@@ -16,8 +16,8 @@ from holdfast.recall.finding import Finding, Found, is_meant
 
 HELP = """\
 Find work by what is known of it: exchanges that read or changed a file, that are about
-a concept, or of a type; by file also the commits. Filters combine, the latest come
-first. At least one filter is needed.
+a concept, or of a type; by file also commits and pulls. Filters combine, the latest
+come first. At least one filter is needed.
 
 A file is a path (src/ui/rest.js), the end of one (rest.js, ui/rest.js), or a folder
 with a slash at its end (src/ui/). A concept is a word of the keywords, in any form.

@@ -14,7 +14,8 @@ from holdfast.language import cut
 from holdfast.recall.timeline import ALL_KINDS, MOST_UNDATED, Event, Timeline
 
 HELP = """\
-What came before and after: digests, exchanges, commits and memories in the order of time.
+What came before and after: digests, exchanges, commits, memories, pulls and issues in the
+order of time.
 
 The anchor is a URI, the start of an id, or a date; or, with --query, the record that
 speaks best of something. Without either, the latest are shown. Turns are shown where
@@ -137,7 +138,7 @@ def _print_event(screen: Screen, event: Event, bank: str) -> None:
     mark = "▶" if event.anchor else " "
     head = f"{mark} {event.time[11:16]}  {event.kind:<8}  "
     lead = f"{event.note}: " if event.kind in ("exchange", "turn") else ""
-    end = f" ({event.note})" if event.kind == "commit" else ""
+    end = f" ({event.note})" if event.kind in ("commit", "pull", "issue", "remark") else ""
     title = cut(event.title, screen.width - len(head + lead + end))
     styles = ("bold", "yellow") if event.anchor else ("bold",)
     screen.line(f"{screen.paint(head, *styles)}{lead}{title}{end}")
