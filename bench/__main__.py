@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bench import (
     abstention,
+    archaeology,
     answers,
     concepts,
     graph,
@@ -27,6 +28,7 @@ for module in (
     scale,
     reranker,
     abstention,
+    archaeology,
     concepts,
     graph,
     hooks,

@@ -113,3 +113,33 @@ def test_what_became_of_the_code_is_told(
     capsys.readouterr()
     assert main(["recall", "crane", "--branch", "nowhere"]) == 2
     assert "No branch 'nowhere' is known." in capsys.readouterr().err
+
+
+def test_an_audit_lists_what_no_longer_holds(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place.top)
+    assert "Nothing is remembered yet" in told(capsys, "audit")
+    body = "".join(f"line {n}\n" for n in range(20))
+    files = {"gone.py": "g\n", "much.py": body, "little.py": "1\n2\n3\n", "kept.py": "k\n"}
+    place.commit("Start", START - timedelta(days=1), **files)
+    scripts = [place.session(number, hours=number) for number in range(4)]
+    for script, name in zip(scripts, files, strict=True):
+        script.user(f"We decided that {name} decides how the harbour crane lifts from now on.")
+        place.edit(script, name)
+    place.read(*scripts)
+    later = {"much.py": "new\n" * 20, "little.py": "1\n2\n4\n"}
+    place.git("rm", "-q", "gone.py")
+    place.commit("Later", START + timedelta(days=1), **later)
+    place.memory.ingest_git(place.top)
+    place.memory.close()
+
+    found = json.loads(told(capsys, "audit", "--json"))
+    decided = [one for one in found["stale"] if one["kind"] == "exchange"]
+    named = [one["files"][0]["path"] for one in decided]
+    assert list(dict.fromkeys(named)) == ["gone.py", "much.py", "little.py"]
+    assert decided[0]["freshness"] == "gone" and found["histories"] == 1
+    assert found["fresh"] >= 1
+    only = told(capsys, "audit", "--file", "little.py")
+    assert "- little.py changed in 1 later commit, 2 lines" in only and "much.py" not in only
+    assert decided[0]["uri"] in told(capsys, "audit")

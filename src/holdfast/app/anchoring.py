@@ -14,7 +14,7 @@ from holdfast.model.query import Citation, Hit
 from holdfast.model.trust import Freshness
 from holdfast.model.uris import parse_uri
 from holdfast.recall.anchors import anchor
-from holdfast.recall.on_disk import Disk
+from holdfast.recall.on_disk import LOOKS, Disk
 from holdfast.sources.rule_places import top_of
 from holdfast.store.history import Repository
 from holdfast.store.protocol import Reader, Record
@@ -67,8 +67,9 @@ def _caveat(fate: FileFate, numbers: Sequence[int]) -> str:
 class Disks:
     """The working folder of each bank: that we stand in, or that its history was read from."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, looks: int = LOOKS) -> None:
         self._reader = reader
+        self._looks = looks
         self._known: dict[str, Disk] = {}
 
     def of(self, bank: str) -> Disk:
@@ -81,7 +82,7 @@ class Disks:
         for repository in self._reader.repositories(bank):
             for top in (_worktree_here(repository), repository.folder):
                 if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
-                    return Disk(top, repository.read_at)
+                    return Disk(top, repository.read_at, self._looks)
         return Disk()
 
 

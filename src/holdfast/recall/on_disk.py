@@ -9,26 +9,26 @@ from datetime import UTC, datetime
 from holdfast.model.anchors import FileFate
 from holdfast.model.trust import Freshness
 
-_MOST_LOOKS = 80
-_MOST_READ = 20
+LOOKS = 80
 _BIGGEST = 512 * 1024
 
 
 class Disk:
-    """The working folder of a repository, "" for none; `read_at` is when its history was read."""
+    """The working folder of a repository, "" for none; `read_at` is when its history was read, and
+    `most` how many files may be looked at."""
 
-    def __init__(self, root: str = "", read_at: str = "") -> None:
+    def __init__(self, root: str = "", read_at: str = "", most: int = LOOKS) -> None:
         self._root = root
         self._read_at = read_at
-        self._looks = 0
-        self._read = 0
+        self._looks = most
+        self._reads = most // 4
 
     def checked(self, fate: FileFate, name: str, blob: str, until: str) -> FileFate:
         """What became of a file that history has as `name`, holding `blob`: not there, or changed
         after `until` and after history was read, so that only the disk knows of it."""
-        if not self._root or self._looks >= _MOST_LOOKS:
+        if not self._root or self._looks <= 0:
             return fate
-        self._looks += 1
+        self._looks -= 1
         path = os.path.join(self._root, name)  # noqa: PTH118
         try:
             seen = os.stat(path)  # noqa: PTH116
@@ -39,9 +39,9 @@ class Disk:
         written = datetime.fromtimestamp(seen.st_mtime, UTC).isoformat()
         if fate.freshness is not Freshness.FRESH or written <= max(until, self._read_at):
             return fate
-        if not blob or seen.st_size > _BIGGEST or self._read >= _MOST_READ:
+        if not blob or seen.st_size > _BIGGEST or self._reads <= 0:
             return fate
-        self._read += 1
+        self._reads -= 1
         if _holds(path, blob):
             return fate
         return fate._replace(freshness=Freshness.CHANGED, since=written)

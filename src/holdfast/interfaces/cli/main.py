@@ -78,6 +78,7 @@ GROUPS = {
     "Look after it": {
         "status": Command("status", "what is remembered, and whether every line is accounted for"),
         "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
+        "audit": Command("audit", "what is remembered of code that has changed since"),
         "bank": Command("bank", "what a bank is like: disposition, background, names, retention"),
         "providers": Command(
             "providers", "plugins that can be asked too, and how reliable they are"
