@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bench import (
     abstention,
-    archaeology,
     answers,
+    archaeology,
     concepts,
     graph,
     hooks,

@@ -52,9 +52,7 @@ def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
 def _caveat(fate: FileFate, numbers: Sequence[int]) -> str:
     cited = ", ".join(f"[{number}]" for number in numbers)
     lines = f" ({fate.lines:,} line{'s' * (fate.lines != 1)})" if fate.lines else ""
-    often = (
-        f"has changed in {fate.commits:,} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
-    )
+    often = f"has changed in {fate.count} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
     if fate.freshness is Freshness.GONE:
         return f"{fate.path}, which {cited} speaks of, is gone."
     if fate.freshness is Freshness.RENAMED:

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from holdfast.model.trust import Freshness
 
+# Nobody counts further.
+MANY = 50
+
 
 class FileFate(NamedTuple):
     """A file that a record speaks about, and what became of it since: how it is called `now` if
@@ -23,10 +26,15 @@ class FileFate(NamedTuple):
     blob: str = ""
 
     @property
+    def count(self) -> str:
+        """In how many later commits it changed, as far as anybody counts."""
+        return f"{self.commits} or more" if self.commits >= MANY else str(self.commits)
+
+    @property
     def told(self) -> str:
         """What became of it, in words; "" where nothing did or nothing is known."""
         lines = f", {self.lines:,} line{'s' * (self.lines != 1)}" if self.lines else ""
-        often = f"changed in {self.commits:,} later commit{'s' * (self.commits != 1)}{lines}"
+        often = f"changed in {self.count} later commit{'s' * (self.commits != 1)}{lines}"
         if self.freshness is Freshness.GONE:
             return f"{self.path} is gone" + (f" since {self.since[:10]}" if self.since else "")
         if self.freshness is Freshness.RENAMED:

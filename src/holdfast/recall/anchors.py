@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.anchors import MANY, Anchor, FileFate
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit
@@ -22,8 +22,10 @@ from holdfast.regex import regex
 from holdfast.store.history import Touch
 from holdfast.store.protocol import Reader, Record
 
-MOST_FILES = 8
-_MOST_TOUCHES = 500
+MOST_FILES = 6
+# Of a file that is changed all the time it is enough to know that it is.
+MOST_TOUCHES = MANY
+_EVER = "~"
 _MOST_RENAMES = 10
 _MOST_EVIDENCE = 5
 _PATHS = regex(r"(?:[\w.@~-]+/)*[\w@-][\w.@-]*\.\w{1,8}\b")
@@ -146,6 +148,10 @@ def _known(reader: Reader, bank: str, file: str, time: str) -> tuple[str, Touch 
     return "", None
 
 
+def _is_full(touches: Sequence[Touch]) -> bool:
+    return len(touches) >= MOST_TOUCHES
+
+
 class _Walk:
     """Goes along what became of a file, from the time of a record on."""
 
@@ -166,7 +172,9 @@ class _Walk:
     def follow(self, reader: Reader, bank: str) -> None:
         since = self._time
         for _ in range(_MOST_RENAMES):
-            went = self._along(reader.touches(bank, self.name, since, _MOST_TOUCHES))
+            touches = reader.touches(bank, self.name, since, MOST_TOUCHES)
+            last = reader.touched_before(bank, self.name, _EVER) if _is_full(touches) else None
+            went = self._along([*touches, *([last] if last else [])])
             if went is None:
                 return
             self.name, since = went.other, went.time
@@ -178,8 +186,7 @@ class _Walk:
     def _along(self, touches: Sequence[Touch]) -> Touch | None:
         """Take what happened under one name; returns the renaming that ends it."""
         for n, touch in enumerate(touches):
-            again = any(t.fate == "A" for t in touches[n + 1 :])
-            if touch.fate == "W" and not again:
+            if touch.fate == "W" and not any(t.fate == "A" for t in touches[n + 1 :]):
                 return touch
             self._take(touch)
         return None
