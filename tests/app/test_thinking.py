@@ -65,7 +65,8 @@ def test_memories_of_sessions_that_are_over_are_extracted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {"number": 1, "network": "experience", "what": "Gave load() an idempotency key so that "
-             "the retry wrapper does no harm.", "where": "src/importer.py", "who": "load()",
+             "the retry wrapper does no harm.", "where": "src/importer.py",
+             "who": "load(), retry wrapper",
              "why": "The retry wrapper ran load() a second time.", "confidence": None}  # fmt: skip
     chat = ScriptedChat(json.dumps({"memories": [found]}))
     clock = Clock()
@@ -78,6 +79,7 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.know()
         (bank,) = memory.known_banks()
+        assert "retry wrapper" in {e.name for e in memory.entities(limit=500)}, "the model named it"
         (kept,) = memory.reader.retained(bank.id)
         assert kept.what.startswith("Gave load()") and kept.where == "src/importer.py"
         assert "retry wrapper" in kept.why

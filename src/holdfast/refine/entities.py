@@ -7,14 +7,16 @@ result does not depend on the order in which records came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from holdfast.model.curation import Action, Curated
 from holdfast.model.graph import Node, Same, Sort
+from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory
-from holdfast.model.records import Exchange
+from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
+from holdfast.refine.extracted import Extracted
 from holdfast.refine.mentions import (
     digest_hash,
     exchange_hash,
@@ -30,6 +32,7 @@ from holdfast.store.protocol import Writer
 NAME = "entities"
 VERSION = 4
 _AT_ONCE = 40
+_SHORTEST = 2
 
 
 def know_entities(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
@@ -111,10 +114,20 @@ def _inside(
 
 def _exchange(writer: Writer, exchange: Exchange, known: dict[tuple[str, str], str]) -> Node | None:
     turns = writer.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq)
-    hash = _stamp(exchange_hash(exchange, turns))
+    told = _told(writer, exchange, turns)
+    own = exchange_hash(exchange, turns)
+    hash = _stamp(content_id(own, *told) if told else own)
     if known.get(("exchange", exchange.id)) == hash:
         return None
-    return of_exchange(exchange, turns, hash)
+    return of_exchange(exchange, turns, hash, told)
+
+
+def _told(writer: Writer, exchange: Exchange, turns: Sequence[Turn]) -> list[str]:
+    """Who and what a model says is involved in an exchange, if one was asked; its answer was held
+    against the turns when it came."""
+    sightings = Extracted(writer, exchange.bank).of(exchange, turns) or []
+    names = {name.strip() for one in sightings for name in one.who.split(",")}
+    return sorted(name for name in names if len(name) > _SHORTEST)
 
 
 def _outside(writer: Writer, bank: str, known: dict[tuple[str, str], str]) -> Iterator[_Named]:

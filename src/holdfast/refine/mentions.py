@@ -101,10 +101,14 @@ def exchange_hash(exchange: Exchange, turns: Sequence[Turn]) -> str:
     return content_id(x.title, x.summary, *x.facts, *x.files_modified, *x.files_read, *told)
 
 
-def of_exchange(exchange: Exchange, turns: Sequence[Turn], hash: str) -> Node:
-    """An exchange with what was said and done in it."""
+def of_exchange(
+    exchange: Exchange, turns: Sequence[Turn], hash: str, told: Sequence[str] = ()
+) -> Node:
+    """An exchange with what was said and done in it, and what a model `told` to be involved."""
     x = exchange
     found = Gathered()
+    for name in told:
+        found.add(list(naming.names_in(name)) or [naming.told_mention(name)])
     found.say(x.title, Part.ABOUT)
     for text in (x.summary, *x.facts):
         found.say(plain(text))

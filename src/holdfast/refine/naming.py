@@ -147,6 +147,11 @@ def file_mention(path: str, parts: Part = Part.MENTIONED) -> Mention:
     return Mention(Sort.FILE, path, file_word(path), parts)
 
 
+def told_mention(name: str) -> Mention:
+    """A component that somebody says is one."""
+    return Mention(Sort.NAME, name, folded(name))
+
+
 def commit_mention(sha: str, parts: Part = Part.MENTIONED) -> Mention:
     """A commit, by the seven digits that people quote."""
     short = sha.lower()[:7]

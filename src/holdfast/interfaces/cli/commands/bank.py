@@ -9,7 +9,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.screen import Screen, plain
 from holdfast.learn.banks import PRESETS, Wish
-from holdfast.model.bank import Bank
+from holdfast.model.bank import Bank, Disposition
 
 HELP = """\
 What a bank is like. `list` names all banks, `show` tells one, `set` changes it.
@@ -131,6 +131,7 @@ def _list(screen: Screen, banks: list[Bank], as_json: bool) -> int:
 def _print(screen: Screen, bank: Bank) -> None:
     d = bank.disposition
     preset = next((name for name, known in PRESETS.items() if known == d), "")
+    preset = f"as by default and for {preset}" if preset and d == Disposition() else preset
     screen.line(f"{screen.paint(bank.name, 'bold')} ({bank.id})")
     screen.line(f"  skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
                 + (f" ({preset})" if preset else ""))  # fmt: skip
