@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,22 @@ def test_reflection_and_the_teams_history_answer_from_records(
     team = call(engine, "team_query", question="Who changed the importer?", limit=3)
     data = team["structuredContent"]
     assert data["abstained"] and data["people"] == [] and data["citations"] == []
+
+
+def test_the_teams_history_tells_what_changed_and_who_knows(engine: Engine, project: Path) -> None:
+    for command in (
+        ("init", "-q"),
+        ("config", "user.email", "ada@example.org"),
+        ("config", "user.name", "Ada"),
+        ("commit", "-q", "--allow-empty", "-m", "Retry the courier three times, not five"),
+    ):
+        subprocess.run(["git", *command], cwd=project, check=True)
+    with opened() as memory:
+        memory.ingest_git(project)
+    told = call(engine, "team_query", question="Who made the courier retry three times?", limit=3)
+    data = told["structuredContent"]
+    assert not data["abstained"] and data["citations"][0]["uri"].startswith("holdfast://commit/")
+    assert "Ada" in told["content"][0]["text"] and len(data["evidence"]) <= 3
 
 
 def test_a_memory_that_is_not_there_is_not_made_by_asking(engine: Engine, project: Path) -> None:

@@ -25,11 +25,12 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.plan import Budget, Plan
+from holdfast.research.expertise import Expert
 
 _HITS = 20
-_PEOPLE = 5
 _CITED = 10
 _EVIDENCE = 3
+_EXCERPT = 400
 _ALL = "all"
 _WRITING = ("memory_reflect", "remember", "learn", "auto_learn")
 
@@ -87,25 +88,17 @@ class Answers:
         return result(_answer_text(answer), _answer_data(answer, _CITED))
 
     def _team(self, given: Object, ask: Ask) -> Object:
-        question, limit = given["question"], given.get("limit", _CITED)
-        wish = Wish(question, layers=(Layer.TEAM,), budget=Budget.HIGH)
-        answer = self._answer(wish, ask)
-        ask.progress("Looking for who knows")
-        people = self._people(question)
-        data = _answer_data(answer, limit) | {"people": people}
-        lines = [_answer_text(answer, limit)]
+        ask.progress("Asking the team's history")
+        limit = given.get("limit", _CITED)
+        told = self.reading().team_query(given["question"], limit=limit)
+        people = [_person(one) for one in told.people]
+        shown = (hit for hit in told.evidence[:limit])
+        evidence, _ = fit(_hit(hit) | {"text": cut(hit.text, _EXCERPT)} for hit in shown)
+        data = _answer_data(told.answer, limit) | {"evidence": evidence, "people": people}
+        lines = [_answer_text(told.answer, limit)]
         lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
+        lines += [_told(hit) for hit in evidence]
         return result("\n".join(lines), data)
-
-    def _people(self, question: str) -> list[Object]:
-        """Those who know most of a matter, if it is a matter of this project."""
-        reading = self.reading()
-        bank = reading.bank_id()
-        if not bank:
-            return []
-        expertise: Any = import_module("holdfast.research.expertise")
-        found = expertise.experts(reading.reader, bank, question, reading.moment(), _PEOPLE)
-        return [_person(one) for one in found]
 
     def _answer(self, wish: Wish, ask: Ask) -> Answer:
         """The answer of an investigation; it ends when nobody waits for it any more."""
@@ -167,7 +160,7 @@ def _answer_text(answer: Answer, most: int = _CITED) -> str:
     return "\n".join(lines)
 
 
-def _person(one: Any) -> Object:
+def _person(one: Expert) -> Object:
     return {
         "name": one.name,
         "commits": one.commits,
