@@ -4,6 +4,7 @@ them: NumPy and ONNX take longer to import than a search by words takes."""
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 
 from holdfast.inference import packaged
@@ -18,15 +19,36 @@ from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
 
+class _Shared:
+    """The models in use. They keep nothing of a question, so all threads of a process ask the
+    same ones: a server that opened them once for each would need several times the memory."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: tuple[Settings, Parts] | None = None
+
+    def parts(self, settings: Settings) -> Parts:
+        with self._lock:
+            if self._held is None or self._held[0] != settings:
+                self._held = settings, _open_parts(settings)
+            return self._held[1]
+
+
+_shared = _Shared()
+
+
 def load_meaning(settings: Settings) -> Semantics:
     """What recall asks about meaning."""
-    parts = Parts(
+    return Semantics(settings.home / "vectors", _shared.parts(settings))
+
+
+def _open_parts(settings: Settings) -> Parts:
+    return Parts(
         choose_embedder(settings),
         open_tokenizer(packaged.TOKENIZER),
         TokenVectors(packaged.EMBEDDER),
         choose_reranker(settings),
     )
-    return Semantics(settings.home / "vectors", parts)
 
 
 def embed(
