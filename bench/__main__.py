@@ -15,12 +15,14 @@ from bench import (
     reranker,
     retain,
     scale,
+    servers,
     startup,
     storm,
 )
 
 for module in (
     startup,
+    servers,
     refine,
     retain,
     redaction,

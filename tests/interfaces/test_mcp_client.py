@@ -85,7 +85,9 @@ def test_the_data_access_layer_by_the_protocols_own_client(place: Path) -> None:
         best = found["structuredContent"]["results"][0]
         read = await session.read_resource(best["uri"])
         assert "import" in read.contents[0].text and read.contents[0].text.startswith(best["uri"])
-        assert (await session.list_resources()).resources
+        offered = (await session.list_resources()).resources
+        assert "nightly import" in offered[0].title
+        assert (await session.read_resource(offered[0].uri)).contents[0].text
         assert (await session.list_resource_templates()).resourceTemplates
 
     converse(place, "memory", talk)

@@ -13,7 +13,7 @@ from holdfast.app.results import MOST_CHARACTERS
 from holdfast.app.schemes import resolve
 from holdfast.app.tool import Object
 from holdfast.language import cut
-from holdfast.model.records import Turn
+from holdfast.model.records import Session, Turn
 from holdfast.model.uris import uri
 from holdfast.recall.path import describe_record
 from holdfast.recall.trace import Trace, trace, word_of
@@ -31,7 +31,8 @@ def list_resources(reader: Reader, bank: str | None) -> list[Object]:
     """The latest sessions, the rules, and what the project is about."""
     if bank == "":
         return []
-    sessions = [_of(record, "session") for record in reader.sessions(bank, _SESSIONS)]
+    latest = reader.sessions(bank, _SESSIONS)
+    sessions = [_of(_summed_up(reader, one), "session", one.id) for one in latest]
     rules = [_of(rule, "rule") for rule in reader.rules(bank)[:_RULES]] if bank else []
     concepts = [_of(concept, "concept") for concept in reader.concepts(bank, _CONCEPTS)]
     return [*sessions, *rules, *concepts]
@@ -45,11 +46,15 @@ def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
     return {"contents": [{"uri": name, "mimeType": "text/plain", "text": text}]}
 
 
-def _of(record: Record, kind: str) -> Object:
+def _summed_up(reader: Reader, session: Session) -> Record:
+    return reader.digest_of(session.bank, session.id) or session
+
+
+def _of(record: Record, kind: str, id: str = "") -> Object:
     title = cut(" ".join(_title(record).split()), _TITLE)
     return {
-        "uri": uri(kind, record.id),
-        "name": f"{kind} {record.id[:12]}",
+        "uri": uri(kind, id or record.id),
+        "name": f"{kind} {(id or record.id)[:12]}",
         "title": title,
         "mimeType": "text/plain",
     }
