@@ -84,7 +84,8 @@ class Answers:
         return self._writing
 
     def _memory(self, given: Object, ask: Ask) -> Object:
-        answer = self._answer(Wish(given["question"]), ask)
+        wish = Wish(given["question"], stopped=ask.cancelled.is_set)
+        answer = self._answer(wish, ask)
         return result(_answer_text(answer), _answer_data(answer, _CITED))
 
     def _team(self, given: Object, ask: Ask) -> Object:
