@@ -57,7 +57,7 @@ def test_a_session_is_handed_over_on_one_page(memory: Holdfast) -> None:
     assert "always take the tide lock first" in section(page, "Decisions")
     assert "probably" in section(page, "Dead ends")
     assert "a guess that was wrong" in section(page, "Dead ends")
-    assert "`src/xebec.py`: changed in 1" in section(page, "Files")
+    assert "`src/xebec.py`: changed 1×" in section(page, "Files")
     assert "ghp_a1B2" not in page and "/home/dev" not in page
     assert hand_off(memory, SESSION[:8]) == (pack, page), "the same memory, the same page"
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.language import cut, is_chatter, plain, sentences, shared, squeeze, telling
+from holdfast.language import cut, is_chatter, plain, sentences, squeeze, telling
 from holdfast.model.knowledge import Claim, ClaimKind, Concept, Fact, Life, Memory, Network, Rule
 from holdfast.model.query import Hit
 from holdfast.model.records import Digest, Exchange, Outcome, Role, Session, Turn
@@ -27,9 +27,10 @@ _MOST = 12
 _FILES = 20
 _SAME = 0.8
 _NEAR = 0.7
+_COMMITTED = "Committed: "
 _GOALS = 3
 _SETTLED = (ClaimKind.RULING, ClaimKind.DECISION, ClaimKind.CORE_LOGIC, ClaimKind.SOLUTION)
-_TRIED = (ClaimKind.ATTEMPT, ClaimKind.DISPROOF)
+_TRIED = {ClaimKind.ATTEMPT: "did not do it", ClaimKind.DISPROOF: "reported"}
 _WORK = (Outcome.FAILED, Outcome.INTERRUPTED)
 
 
@@ -170,7 +171,7 @@ class _Telling:
         kept: list[Point] = []
         for point in points:
             words = telling(point.text)
-            if not words or any(shared(words, said) >= _SAME for said in self._said):
+            if not words or any(len(words & said) >= _SAME * len(words) for said in self._said):
                 continue
             self._said.append(words)
             kept.append(point._replace(text=_line(point.text)))
@@ -222,20 +223,28 @@ def _asked(first: Turn | None, exchange: Exchange) -> str:
 
 
 def _state(reader: Reader, basis: _Basis, kind: str) -> Iterable[Point]:
-    """The last that was done, what was committed, and what a session got done."""
-    last = basis.work[-3:] if kind == "topic" else basis.work[-1:]
-    for number, exchange in enumerate(reversed(last)):
-        said = _first(exchange.summary) or exchange.title
-        mark = "; ".join(filter(None, (exchange.outcome.value, _trusted(exchange.trust))))
-        lead = "" if number else "Last: "
-        yield Point(f"{lead}{said}", uri("exchange", exchange.id), exchange.ended, mark)
+    """The last that was done, what was committed, and what was done before."""
+    told = [_done(x, basis.topic) for x in reversed(basis.work)]
+    if told:
+        yield told[0]._replace(text=f"Last: {told[0].text}")
     for commit in reversed(basis.commits):
         gone = "reverted" if reader.reverted_by(commit.bank, commit.id) else ""
         said = f"Commit {commit.id[:9]}: {commit.subject}"
         yield Point(said, uri("commit", commit.id), commit.time, gone)
-    for digest in basis.digests if kind == "session" else ():
-        for text in digest.completed:
-            yield Point(text, uri("digest", digest.id), digest.ended, "done")
+    for exchange in reversed(basis.work) if kind == "session" else ():
+        for fact in exchange.facts:
+            if fact.startswith(_COMMITTED):
+                yield Point(fact, uri("exchange", exchange.id), exchange.ended)
+    yield from told[1 : 3 if kind == "topic" else None]
+
+
+def _done(exchange: Exchange, topic: str) -> Point:
+    """What a piece of work came to; of a topic, what was said of it."""
+    about = telling(topic)
+    on_it = [s for s in sentences(exchange.summary) if telling(s) & about]
+    said = " ".join(on_it[:2]) or _first(exchange.summary) or exchange.title
+    mark = "; ".join(filter(None, (exchange.outcome.value, _trusted(exchange.trust))))
+    return Point(said, uri("exchange", exchange.id), exchange.ended, mark)
 
 
 def _claims(reader: Reader, basis: _Basis) -> list[tuple[Claim, Status]]:
@@ -258,6 +267,7 @@ def _claims(reader: Reader, basis: _Basis) -> list[tuple[Claim, Status]]:
 def _of_claim(claim: Claim, mark: str = "") -> Point:
     name = uri("turn", claim.turn) if claim.turn else uri("exchange", claim.exchange)
     problem = f"{claim.problem}: " if claim.problem and claim.problem not in claim.text else ""
+    problem = f"Solved: {problem}" if claim.kind is ClaimKind.SOLUTION else problem
     marks = "; ".join(filter(None, (mark, _trusted(claim.trust))))
     return Point(f"{problem}{claim.text}", name, claim.time, marks)
 
@@ -290,8 +300,10 @@ def _findings(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable
             yield _of_claim(claim)
     about = telling(basis.topic)
     for exchange in reversed(basis.work):
+        most = exchange in basis.work_by_rank[:_GOALS]
         for fact in exchange.facts:
-            if not about or telling(fact) & about:
+            on_it = most or not about or telling(fact) & about
+            if on_it and not fact.startswith(_COMMITTED):
                 mark = _trusted(exchange.trust)
                 yield Point(fact, uri("exchange", exchange.id), exchange.started, mark)
 
@@ -299,7 +311,7 @@ def _findings(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable
 def _dead_ends(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[Point]:
     for claim, status in reversed(claims):
         if claim.kind in _TRIED:
-            yield _of_claim(claim, "did not do it" if claim.kind is ClaimKind.ATTEMPT else "")
+            yield _of_claim(claim, _TRIED[claim.kind])
         elif status is Status.RETRACTED:
             guess = claim.kind in (ClaimKind.HYPOTHESIS, ClaimKind.FINDING)
             yield _of_claim(claim, "a guess that was wrong" if guess else "taken back")

@@ -93,8 +93,8 @@ def _item(point: Point, numbers: dict[str, int], dated: bool) -> str:
 
 
 def _file(file: File) -> str:
-    told = [f"changed in {file.changed}"] if file.changed else []
-    told += [f"read in {file.read}"] if file.read else []
+    told = [f"changed {file.changed}×"] if file.changed else []
+    told += [f"read {file.read}×"] if file.read else []
     return f"- `{file.path}`: {', '.join(told)}"
 
 

@@ -19,6 +19,12 @@ BRANCH = f"refs/heads/{SHARED}"
 LARGEST = 64 * 1024 * 1024
 _AT_MOST = 1000
 _TRIES = 8
+# One branch and nothing else, whatever the settings of the repository add to a fetch or a push.
+_FETCHING = (
+    "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+    "--no-auto-maintenance", "--refmap=",
+)  # fmt: skip
+_PUSHING = ("--quiet", "--no-follow-tags", "--recurse-submodules=no")
 _README = f"""\
 # Shared memories
 
@@ -123,16 +129,7 @@ class Shelf:
             self._git.attempt("update-ref", "-d", self._tracked(remote))
             return
         spec = f"+{BRANCH}:{self._tracked(remote)}"
-        done = git.attempt(
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--refmap=",
-            "--",
-            remote,
-            spec,
-        )
+        done = git.attempt("fetch", *_FETCHING, "--", remote, spec)
         if done.returncode:
             self._unreached(remote, done.stderr)
 
@@ -148,7 +145,7 @@ class Shelf:
             theirs = self._git.ask("rev-parse", "--verify", "--quiet", self._tracked(remote))
             if not ours or ours == theirs.strip():
                 return False
-            done = git.attempt("push", "--quiet", "--", remote, f"{BRANCH}:{BRANCH}")
+            done = git.attempt("push", *_PUSHING, "--", remote, f"{BRANCH}:{BRANCH}")
             if not done.returncode:
                 self._git.attempt("update-ref", self._tracked(remote), ours)
                 return True
