@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.language import cut
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.team import Shared
@@ -27,6 +26,7 @@ from holdfast.sources.shares import key_of, visible
 from holdfast.store.protocol import Reader, Record
 
 LONGEST = 12_000
+_FILES = 100
 _OVER = (Status.SUPERSEDED, Status.RETRACTED)
 _INSTEAD = {
     "turn": ("A turn is raw text.", "Share the exchange it is in; `holdfast show` names it."),
@@ -39,9 +39,9 @@ _INSTEAD = {
     "entity": ("An entity is only a name.", "Share what is known about it."),
     "shared": ("This was shared by somebody else.", "Everybody who pulls has it already."),
 }
-_HOMES = regex(r"(?:/home|/Users|[A-Za-z]:\\+Users)[/\\]+[^/\\\s'\"`:;,)]+")
+_HOMES = regex(r"(?:(?<![\w.])/home|(?<![\w.])/Users|[A-Za-z]:\\+Users)[/\\]+[^/\\\s'\"`:;,)]+")
 _SLUGS = regex(r"(?<=[/\\])-(?:home|Users)-[A-Za-z0-9_.]+(?=-)")
-_ROOT = regex(r"(?<![\w/])/root(?=/)")
+_ROOT = regex(r"(?<![\w.])/root(?=/)")
 
 
 class Words(NamedTuple):
@@ -58,10 +58,10 @@ class Words(NamedTuple):
     def redact(self, text: str) -> tuple[str, int]:
         """The same, and how much was taken out of it as secret."""
         if len(self.root) > 1:
-            text = re.sub(rf"{re.escape(self.root)}[/\\]", "", text)
+            text = re.sub(rf"(?<![\w.]){re.escape(self.root)}[/\\]", "", text)
         home = str(Path.home())
         if len(home) > 1:
-            text = re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
+            text = re.sub(rf"(?<![\w.]){re.escape(home)}(?![\w.-])", "~", text)
         text = _ROOT.sub("~", _SLUGS.sub("-~", _HOMES.sub("~", text)))
         redacted = self.redactor.redact(visible(text))
         return redacted.text, sum(redacted.taken.values())
@@ -127,11 +127,17 @@ def _drafted(record: Record, words: Words, sharer: Sharer) -> Draft:
     note, more = words.redact(sharer.note.strip())
     trust: Trust = getattr(record, "trust", Trust.EXTERNAL)
     shared = Shared(
-        record.bank, key_of(sharer.email, origin), "", word_of(record), cut(clean, LONGEST),
+        record.bank, key_of(sharer.email, origin), "", word_of(record), _shortened(clean),
         sharer.name, sharer.email, sharer.now, origin, time, Trust.TEAM, trust,
-        tuple(dict.fromkeys(words.clean(file) for file in files)), note,
+        tuple(dict.fromkeys(words.clean(file) for file in files))[:_FILES], note,
     )  # fmt: skip
     return Draft(shared, taken + more)
+
+
+def _shortened(text: str) -> str:
+    """A text with its paragraphs, ended where it grows too long for others to read."""
+    text = text.strip()
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]}…"
 
 
 def _told(record: Record) -> tuple[str, str, tuple[str, ...]]:

@@ -130,6 +130,7 @@ def _contract(
         "facts": counts.facts,
         "memories": counts.memories + counts.retained,
         "opinions": counts.opinions,
+        "shared": counts.shared,
         "raw_bytes": counts.raw_bytes,
         "l1_bytes": counts.l1_bytes,
         "ledger": {
@@ -170,6 +171,7 @@ def _print(
         (counts.facts, "fact", "facts"),
         (counts.memories + counts.retained, "memory", "memories"),
         (counts.opinions, "opinion", "opinions"),
+        (counts.shared, "shared by others", "shared by others"),
     )
     if told := ", ".join(number(*one) for one in known if one[0]):
         screen.line(f"  of these: {told}")
