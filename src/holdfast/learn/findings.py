@@ -23,6 +23,8 @@ _MOST = 2
 _MOVED = 0.02
 _TARGET_WORDS = 8
 _MADE = ("memory", "fact", "concept")
+# What others share is theirs: no opinion of ours is made of it.
+_NOT_OURS = (*_MADE, "shared")
 
 
 def keep(writer: Writer, bank: Bank, told: Reflection, now: str) -> list[str]:
@@ -74,7 +76,7 @@ def _finding(bank: str, claim: Claim, told: Reflection, now: str) -> Opinion | N
 
 def _lasting(cited: Iterable[Cited]) -> list[Cited]:
     """What a finding may rest on: what is made of other records is made anew with them."""
-    return [one for one in cited if not any(f"/{word}/" in one.uri for word in _MADE)]
+    return [one for one in cited if not any(f"/{word}/" in one.uri for word in _NOT_OURS)]
 
 
 def target_of(sentence: str) -> str:
