@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.sources.github_server import REPO, Fault, GitHubServer, serving, sha
 
 from holdfast.app.memory import Holdfast
-from holdfast.errors import ForgeError, InputError, NotFoundError
+from holdfast.errors import ForgeError, InputError, NotFoundError, SettingsError
 from holdfast.model.forge import Issue, Pull, Remark, ThreadState
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.terms import read_terms
@@ -343,6 +344,29 @@ def test_the_token_goes_to_no_host_that_a_remote_names(shop: Shop) -> None:
     shop.git("remote", "remove", "origin")
     with pytest.raises(InputError, match="no repository with a remote"):
         shop.read()
+
+
+def test_a_token_that_is_named_but_not_set_is_told(shop: Shop) -> None:
+    access = replace(shop.memory.settings.forge, token="", token_env="SHOP_TOKEN")
+    settings = replace(shop.memory.settings, forge=access)
+    not_set = pytest.raises(SettingsError, match="SHOP_TOKEN, which is not set")
+    with Holdfast(settings, lambda: NOW) as memory, not_set:
+        memory.read_forge()
+    assert shop.forge.asked == []
+
+
+def test_the_login_of_gh_is_used_where_there_is_no_token(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = shop.top.parent / "bin" / "gh"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\n[ "$*" = "auth token --hostname 127.0.0.1" ] && echo gho_abc\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    access = replace(shop.memory.settings.forge, token="")
+    with Holdfast(replace(shop.memory.settings, forge=access), lambda: NOW) as memory:
+        memory.read_forge()
+    assert {asked.headers["authorization"] for asked in shop.forge.asked} == {"Bearer gho_abc"}
 
 
 def test_counting_reads_nothing_in(shop: Shop) -> None:

@@ -225,6 +225,17 @@ def test_a_token_never_goes_to_another_host(server: GitHubServer, clock: Clock) 
             Client(url, TOKEN)
 
 
+def test_what_no_header_can_hold_is_neither_sent_nor_told(
+    server: GitHubServer, clock: Clock
+) -> None:
+    with pytest.raises(SettingsError, match="no token has") as failed:
+        Client(server.url, f"{TOKEN}\nX-Evil: 1")
+    assert TOKEN not in f"{failed.value} {failed.value.remedy}"
+    server.faults[REPO] = [Fault(200, (("ETag", 'W/"\xe9"'),), b"[]")]
+    (page,) = github(server, clock).threads("", {})
+    assert page.tag == ""
+
+
 def test_a_repository_that_was_renamed_is_followed_on_its_own_host(
     server: GitHubServer, clock: Clock
 ) -> None:

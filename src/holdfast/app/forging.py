@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from holdfast.app.reading import here
-from holdfast.errors import InputError
+from holdfast.errors import InputError, SettingsError
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.banks import pick
 from holdfast.refine.forge import ForgeCount, ForgeRead, Tick, count_forge, read_forge
@@ -80,7 +80,12 @@ def _forge(banks: BankMaker, settings: Settings, name: str, tell: Tell) -> GitHu
     host = web_host(access.url)
     if not name:
         name = _name_here(folder, host)
-    token = access.token or ("" if access.token_env else gh_token(host))
+    if access.token_env and not access.token:
+        raise SettingsError(
+            f"forge.token_env names {access.token_env}, which is not set.",
+            "Set that variable, or take the setting out of config.toml.",
+        )
+    token = access.token or gh_token(host)
     return GitHub(name, access.url, token, Pace(access.wait_s, access.requests, tell))
 
 

@@ -97,6 +97,10 @@ class Client:
                 f"The token would go to {parts.hostname} unencrypted.",
                 "Set forge.url to an address with https.",
             )
+        if not _fits_header(token):
+            raise SettingsError(
+                "The token holds characters that no token has.", "Set it anew, without line breaks."
+            )
         self.requests = 0
         self.has_token = bool(token)
         self._origin = _origin(self.url)
@@ -244,7 +248,7 @@ class Client:
             value,
             urljoin(url, found[1]) if found else "",
             int(last[1]) if last else 0,
-            reply.headers.get("ETag") or "",
+            tag if _fits_header(tag := reply.headers.get("ETag") or "") else "",
         )
 
     def _refusal(self, url: str, reply: _Reply) -> ForgeError:
@@ -275,6 +279,11 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _fits_header(text: str) -> bool:
+    """Whether a text can be sent in a header: what cannot would end up in an error message."""
+    return text.isascii() and text.isprintable() and len(text) <= 1000
 
 
 def _origin(url: str) -> str:
