@@ -232,3 +232,19 @@ def test_a_megabyte_of_question_is_answered_and_of_text_refused(tmp_path: Path) 
         refused = client.call("remember", text="x " * 500_000)["error"]
         assert refused["code"] == -32602 and "20,000" in refused["message"]
         assert client.ask("ping")["result"] == {}
+
+
+def test_a_client_that_vanishes_leaves_no_server_behind(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "proj"
+    folder.mkdir()
+    learn(home, folder, "The nightly import fails because the cache is warmed before it.")
+    with client_of(home, folder) as client:
+        for n in range(50):
+            params = {"name": "memory", "arguments": {"question": f"Why does import {n} fail?"}}
+            told = {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": params}
+            client.send({**told, "params": {**params, "_meta": {"progressToken": n}}})
+        client.receive()
+        assert client.process.stdout is not None and client.process.stdin is not None
+        client.process.stdout.close()
+        client.process.stdin.close()
+        assert client.process.wait(timeout=20) == 0
