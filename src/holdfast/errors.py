@@ -4,6 +4,7 @@ HoldfastError
 ├── InputError             what the user gave cannot be used
 │   ├── NotFoundError      a record, bank or file that is not there
 │   └── SettingsError      the settings file or an environment variable
+├── CancelledError         somebody stopped an investigation
 ├── ModelError             a model cannot be opened, is not the one expected, or does not answer
 │   ├── ModelBusyError     the service wants to be asked later: a limit or a quota is reached
 │   ├── ModelRefusedError  the service will not do this, however often it is asked
@@ -43,6 +44,13 @@ class NotFoundError(InputError):
 
 class SettingsError(InputError):
     """The settings file or an environment variable."""
+
+
+class CancelledError(HoldfastError):
+    """Somebody stopped an investigation."""
+
+    def __init__(self) -> None:
+        super().__init__("The investigation was cancelled.", "Ask again to begin anew.")
 
 
 class ModelError(HoldfastError):

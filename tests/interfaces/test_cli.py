@@ -78,6 +78,26 @@ def test_ask_keeps_its_contract(home: Path) -> None:
     assert {"uri", "layer", "excerpt", "browse_url"} <= set(found["citations"][0])
 
 
+def test_asking_is_streamed_followed_and_gone_on_with(home: Path) -> None:
+    done = holdfast(home, "ask", "why did the rows double", "--bank", "all", "--stream", "--json")
+    steps = [json.loads(line) for line in done.stdout.splitlines()]
+    assert steps[0]["stage"] == "planned" and steps[-1]["stage"] == "done", done.stderr
+    (id,) = {step["session_id"] for step in steps}
+    assert steps[-1]["answer"]["session_id"] == id
+    beside = holdfast(home, "ask", "and who fixed that?", "--bank", "all", "--session", id[:-3],
+                      "--stream")  # fmt: skip
+    assert beside.returncode == 0 and "done: " in beside.stderr and id in beside.stdout
+    (listed,) = [s for s in read_json(home, "research")["sessions"] if s["id"] == id]
+    assert listed["state"] == "done" and listed["questions"][1] == "and who fixed that?"
+    shown = holdfast(home, "research", "show", id).stdout
+    assert "? why did the rows double" in shown and "confidence: " in shown
+    attached = holdfast(home, "research", "attach", id, "--json", "--after", "1")
+    assert json.loads(attached.stdout.splitlines()[0])["stage"] == "planned"
+    assert "Nobody works on" in holdfast(home, "research", "cancel", id).stdout
+    assert holdfast(home, "research", "show", "mem-nothing").returncode == 2
+    assert holdfast(home, "ask", "why?", "--session", "mem-nothing").returncode == 2
+
+
 def test_status_keeps_its_contract_and_adds_up(home: Path) -> None:
     found = read_json(home, "status")
     ledger = found["ledger"]

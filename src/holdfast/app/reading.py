@@ -311,17 +311,19 @@ class Reading:
         budget: Budget = Budget.MID,
         providers: bool = False,
         model: bool = True,
+        session: str = "",
     ) -> Answer:
         """A cited answer, or an abstention; `quickly` as for `recall_quickly`, `as_of` a moment
         to look back from, `budget` how hard to look where the first look does not suffice,
-        `providers` whether plugins are asked too, `model` whether one that the settings name is."""
-        research: Any = import_module("holdfast.app.researching")
-        wish = research.Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget))
-        return research.answered(self, wish._replace(providers=providers, model=model))
+        `providers` whether plugins are asked too, `model` whether one that the settings name is,
+        `session` an earlier one to go on with."""
+        app: Any = import_module("holdfast.app.investigating")
+        wish = app.Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget), providers)
+        return app.Investigation(self, wish._replace(model=model), session).answer()
 
     def team_query(self, question: str, bank: str | None = None, limit: int = 10) -> TeamAnswer:
         """What the team knows of a question: an answer, the best records, the people to ask."""
-        research: Any = import_module("holdfast.app.researching")
+        research: Any = import_module("holdfast.app.investigating")
         return research.team_query(self, question, bank, limit)
 
     def problems(self, plan: Plan) -> tuple[str, ...]:

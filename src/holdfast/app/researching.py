@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from holdfast.app.anchoring import caveats
 from holdfast.errors import InputError
@@ -21,16 +21,15 @@ from holdfast.research.lessons import learned
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader
 
-if TYPE_CHECKING:
-    from holdfast.research.team import TeamAnswer
-
 _LIMIT = 25
 _TOKENS = 20_000
-_OPENING = 60
+_READ = 400
 _MAY_DIG = regex(
-    r"\W*(?:(?:so|and|but|please|hey|ok|okay|then|also)\W+)*(?:was|were|has|have|had|is|did|who|"
-    r"whom|when|why|since|how|what|by|for|the history|history|the changes|changes)\b",
-    re.IGNORECASE,
+    r"\W*(?:(?:so|and|but|please|hey|ok|okay|then|also)\W+)*(?:who|when|why|how (?:come|long)|"
+    r"since|by whom|for what|(?:the )?(?:history|changes) |"
+    r"what\b.*(?:chang|happen|done|new|modif|touch)|"
+    r"(?:was|were|has|have|had|is|did)\b.*(?:revert|roll|undo|back))",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -136,7 +135,7 @@ class _Digger:
 
     @classmethod
     def of(cls, reader: Reader, way: Way, limit: int) -> _Digger | None:
-        if way.bank == "" or not _MAY_DIG.match(way.question[:_OPENING]):
+        if way.bank == "" or not _MAY_DIG.match(way.question[:_READ]):
             return None
         dig: Any = import_module("holdfast.research.kinds").kind_of(way.question)
         ways = import_module("holdfast.research.archaeology") if dig is not None else None
@@ -198,15 +197,3 @@ def answered(memory: Asked, wish: Wish) -> Answer:
         if event.answer is not None:
             return event.answer
     raise InputError("The question was not answered.", "Ask it again.")
-
-
-def team_query(memory: Asked, question: str, bank: str | None, limit: int) -> TeamAnswer:
-    """What the team knows: out of commits, pulls and issues, what sessions came to, and rules."""
-    team: Any = import_module("holdfast.research.team")
-    wish = Wish(question, bank, team.LAYERS, limit=limit)
-    answer = answered(memory, wish)
-    id = memory.bank_id(bank)
-    plan = Plan(team.LAYERS, limit, wish.budget)
-    found = memory.recall_by(question, bank, plan)
-    people = team.people_for(memory.reader, Way(id, question, memory.moment)) if id != "" else ()
-    return team.TeamAnswer(answer, found.hits, people)

@@ -81,6 +81,11 @@ class Places(NamedTuple):
         return self.journals / f"{session}.jsonl"
 
     @property
+    def research(self) -> Path:
+        """Investigations, one file a session."""
+        return self.home / "research"
+
+    @property
     def marks(self) -> Path:
         """What was already done for a session."""
         return self.home / "marks"

@@ -12,7 +12,6 @@ says how much of the question the evidence covers, not whether the evidence is t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -117,13 +116,7 @@ def compose(
             *_caveats(chosen, way.as_of or way.now()),
             *notes,
         ),
-        session_id=new_session(),
     )
-
-
-def new_session() -> str:
-    """A name for one investigation that nobody has used."""
-    return f"mem-{os.urandom(6).hex()}"
 
 
 def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
@@ -150,7 +143,6 @@ def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...]) -> Ans
         source="",
         layers_searched=searched,
         caveats=caveats,
-        session_id=new_session(),
     )
 
 

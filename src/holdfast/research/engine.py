@@ -13,6 +13,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import NamedTuple, Protocol
 
+from holdfast.language import stem
 from holdfast.model.query import Answer, Confidence, Hit, Recalled
 from holdfast.model.research import Effort, Event, Stage
 from holdfast.recall.plan import Budget
@@ -48,18 +49,6 @@ _ADDED_NEARBY = 0.2
 _OTHERWISE = {"recent", "recent_sessions", "caused_by", "causes"}
 
 
-class Adviser(Protocol):
-    """A model that helps: it may say what else to look for, and put an answer into words."""
-
-    def queries(self, question: str, hits: Sequence[Hit]) -> list[str]:
-        """What else to look for."""
-        ...
-
-    def worded(self, answer: Answer, hits: Sequence[Hit]) -> Answer:
-        """The answer in its words, as far as the records bear them out."""
-        ...
-
-
 class Digger(Protocol):
     """Knows the ways to an answer that history has, for a question of such a form."""
 
@@ -85,7 +74,6 @@ class Ground(NamedTuple):
     search: Callable[[str], Recalled]
     effort: Effort
     digger: Digger | None = None
-    adviser: Adviser | None = None
     clock: Callable[[], float] = monotonic
 
 
@@ -114,9 +102,7 @@ def investigate(ground: Ground) -> Iterator[Event]:
         case = _Case(ground, found, answer)
         yield from case.run()
         answer = case.answer
-        if ground.adviser is not None and not answer.abstained:
-            yield Event(Stage.SYNTHESISING, "Asking a model to word it.", case.round)
-            answer = ground.adviser.worded(answer, case.shown)
+        yield Event(Stage.SYNTHESISING, f"After {case.round} rounds.", case.round)
     yield _done(answer)
 
 
@@ -151,13 +137,10 @@ class _Case:
         self._tried: set[str] = set()
         self._new: dict[str, Hit] = {}
 
-    @property
-    def shown(self) -> tuple[Hit, ...]:
-        """The records that the answer may rest on."""
-        return (*self._found.hits, *self._new.values())
-
     def run(self) -> Iterator[Event]:
         """Follow leads until it is sure enough, or nothing is left to try or to spend."""
+        if not self._can_be_known():
+            return
         hits = self._found.hits or self._found.misses
         begun = starts(self._ground.reader, self._scope, self._terms, self._weight, hits)
         chains = best_of(self._weight, begun, _BEAM)
@@ -176,6 +159,13 @@ class _Case:
                 yield _reading(self.answer, self.round)
             if self.settled:
                 break
+
+    def _can_be_known(self) -> bool:
+        """Whether the bank has the words that an answer would have to cover."""
+        spelled = self._terms.words
+        counts = self._ground.reader.frequencies(self._ground.way.bank, spelled, 1)
+        known = (stem(word) for word, count in zip(spelled, counts, strict=True) if count)
+        return covers_enough(self._weight, frozenset(known))
 
     def _has_time(self) -> bool:
         return self._ground.clock() < self._until

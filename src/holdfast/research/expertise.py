@@ -23,6 +23,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.finding import is_meant
 from holdfast.recall.terms import read_terms
+from holdfast.regex import regex
 from holdfast.store.history import Patch
 from holdfast.store.protocol import Reader
 
@@ -33,28 +34,18 @@ _REVIEW = 0.5
 _WITH = 0.5
 _EVIDENCE = 3
 _AREAS = 3
-_BOT = re.compile(
+_BOT = regex(
     r"\[bot\]|\bbot\b|dependabot|renovate|github-actions|greenkeeper|snyk|pre-commit-ci|"
     r"semantic-release|weblate|\b(?:claude|cursor|codex|devin|aider|gemini|grok|gpt)\b|copilot|"
     r"noreply@anthropic\.com|cursoragent",
     re.IGNORECASE,
 )
-_TRAILER = re.compile(
+_TRAILER = regex(
     r"^(?P<what>co-authored-by|reviewed-by|acked-by|approved-by|tested-by|pair-programmed-with): *"
     r"(?P<name>[^<\n]+?) *(?:<(?P<email>[^>\n]*)>)?$",
     re.IGNORECASE | re.MULTILINE,
 )
-_ASKS = re.compile(
-    r"^(?:so |and |please,? )*(?:who (?:knows|understands|is familiar with|wrote|built|owns|"
-    r"maintains|made|implemented|touched|changed|(?:has )?work(?:ed|s) on|"
-    r"(?:should|can|could) I ask)|"
-    r"who(?:'s| is| are)(?: the)? (?:experts?|owners?|maintainers?|authors?)|"
-    r"whom? (?:should|can|do|could) (?:I|we) (?:ask|talk to))"
-    r"(?: (?:most|best|more|anything|something|a lot))*(?: (?:about|of|on|for|in|with))?"
-    r" (?P<topic>.+)$",
-    re.IGNORECASE,
-)
-_PATH = re.compile(r"[\w.-]*[/.][\w./-]+$")
+_PATH = regex(r"[\w.-]*[/.][\w./-]+$")
 
 
 class Person(NamedTuple):
@@ -261,9 +252,3 @@ def _expert(account: _Account, total: float) -> Expert:
         evidence=tuple(name for _, name in weights),
         is_bot=person.is_bot,
     )
-
-
-def topic_of(question: str) -> str:
-    """What a question for people asks about; "" if it is none."""
-    found = _ASKS.search(" ".join(question.split()))
-    return found["topic"].strip(" ?.!\"'`") if found else ""

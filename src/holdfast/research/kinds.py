@@ -11,8 +11,17 @@ from typing import NamedTuple
 
 from holdfast.language import squeeze
 from holdfast.regex import regex
-from holdfast.research.expertise import topic_of
 
+_ASKS = regex(
+    r"^(?:so |and |please,? )*(?:who (?:knows|understands|is familiar with|wrote|built|owns|"
+    r"maintains|made|implemented|touched|changed|(?:has )?work(?:ed|s) on|"
+    r"(?:should|can|could) I ask)|"
+    r"who(?:'s| is| are)(?: the)? (?:experts?|owners?|maintainers?|authors?)|"
+    r"whom? (?:should|can|do|could) (?:I|we) (?:ask|talk to))"
+    r"(?: (?:most|best|more|anything|something|a lot))*(?: (?:about|of|on|for|in|with))?"
+    r" (?P<topic>.+)$",
+    re.IGNORECASE,
+)
 _LONG = 400
 _FLAGS = re.IGNORECASE
 
@@ -50,9 +59,11 @@ _LATER = (
     r"remov(?:ed?)|delet(?:ed?)|drop(?:ped)?|renam(?:ed?)|mov(?:ed?)|replac(?:ed?)|refactor(?:ed)?)"
 )
 _WE = r"(?:we|you|they|I|anyone|anybody|someone|somebody|the team)"
-_FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+# What each kind of question may begin with, so that few forms are looked at, and its form.
+_FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
     (
         Kind.REVERTED,
+        "was were has have had is when why by",
         regex(
             rf"^(?:was|were|has|have|had|is|when was|why was|by whom was) (?P<topic>.+?)"
             rf"(?: (?:ever|later|again|since|been|once))* (?P<deed>{_BACK})\b",
@@ -61,6 +72,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.REVERTED,
+        "who did have has why when",
         regex(
             rf"^(?:who|(?:did|have|has|why did|when did) {_WE})(?: ever)? "
             rf"(?P<deed>{_BACK}|{_BACK_NOW}) (?P<topic>.+)$",
@@ -69,20 +81,31 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.REVIEWED,
+        "who",
         regex(r"^who (?:has )?(?P<deed>reviewed|approved|acked|tested) (?P<topic>.+)$", _FLAGS),
     ),
     (
         Kind.DECIDED,
+        "who",
         regex(
             r"^who (?:has )?(?P<deed>decided|chose|picked|agreed|settled|insisted|ruled)"
             r"(?: (?:on|to|that|for|against|upon))*(?: (?:we|use))* (?P<topic>.+)$",
             _FLAGS,
         ),
     ),
-    (Kind.FIRST, regex(rf"^who (?:has )?(?:first )?(?P<deed>{_BEGIN}) (?P<topic>.+)$", _FLAGS)),
-    (Kind.LAST, regex(rf"^who (?:has )?(?:last )?(?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS)),
     (
         Kind.FIRST,
+        "who",
+        regex(rf"^who (?:has )?(?:first )?(?P<deed>{_BEGIN}) (?P<topic>.+)$", _FLAGS),
+    ),
+    (
+        Kind.LAST,
+        "who",
+        regex(rf"^who (?:has )?(?:last )?(?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS),
+    ),
+    (
+        Kind.FIRST,
+        "since when",
         regex(
             r"^(?:since )?when (?:was|were|is|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
             r"(?: first| originally)?"
@@ -92,6 +115,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.FIRST,
+        "when",
         regex(
             rf"^when (?:did|have) {_WE}(?: first)? (?P<deed>{_BEGIN})(?: to| using| with)? "
             r"(?P<topic>.+)$",
@@ -100,6 +124,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.FIRST,
+        "since how",
         regex(
             rf"^(?:since when|how long)(?: do| have| has| had)? {_WE} "
             r"(?:use|used|had|have|got) (?P<topic>.+)$",
@@ -108,6 +133,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.LAST,
+        "when",
         regex(
             r"^when (?:was|were|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
             r"(?: last| most recently)?"
@@ -117,10 +143,12 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.LAST,
+        "when",
         regex(rf"^when (?:did|have) {_WE}(?: last)? (?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS),
     ),
     (
         Kind.CHANGES,
+        "what",
         regex(
             rf"^what(?:'s| is| has| have| was| were| did {_WE})?(?: been)? "
             r"(?:chang(?:ed?|es)|happened|done|new|modified|touched)(?: \w+)??"
@@ -128,9 +156,15 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
             _FLAGS,
         ),
     ),
-    (Kind.CHANGES, regex(r"^(?:the )?(?:history|changes) (?:of|to|in) (?P<topic>.+)$", _FLAGS)),
-    (Kind.WHY, regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS)),
-)  # fmt: skip
+    (
+        Kind.CHANGES,
+        "the history changes",
+        regex(r"^(?:the )?(?:history|changes) (?:of|to|in) (?P<topic>.+)$", _FLAGS),
+    ),
+    (Kind.WHY, "why how for", regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS)),
+)
+# Forms that are more exact than a question for who knows.
+_BEFORE_KNOWS = 4
 _OPENING = regex(r"^(?:so|and|but|please|hey|ok|okay|then|also)[, ]+", _FLAGS)
 _EDGES = " ?.!\"'`“”"
 _ARTICLE = regex(r"^(?:the|a|an|our|this|that|my)\s+", _FLAGS)
@@ -141,13 +175,14 @@ def kind_of(question: str) -> Dig | None:
     asked = squeeze(question[:_LONG]).strip(_EDGES)
     while (shorter := _OPENING.sub("", asked)) != asked:
         asked = shorter
-    for kind, form in _FORMS[:4]:
-        if dig := _read(kind, form, asked):
+    first = asked.partition(" ")[0].lower()
+    for number, (kind, openings, form) in enumerate(_FORMS):
+        if number == _BEFORE_KNOWS and first.startswith("who") and (topic := topic_of(asked)):
+            return Dig(Kind.KNOWS, bare(topic))
+        dig = _read(kind, form, asked) if first in openings.split() else None
+        if dig is not None:
             return dig
-    if topic := topic_of(asked):
-        return Dig(Kind.KNOWS, bare(topic))
-    found = (_read(kind, form, asked) for kind, form in _FORMS[4:])
-    return next((dig for dig in found if dig is not None), None)
+    return None
 
 
 def _read(kind: Kind, form: re.Pattern[str], asked: str) -> Dig | None:
@@ -161,3 +196,9 @@ def _read(kind: Kind, form: re.Pattern[str], asked: str) -> Dig | None:
 def bare(topic: str) -> str:
     """A matter without its article and its signs."""
     return _ARTICLE.sub("", topic.strip(_EDGES)).strip(_EDGES)
+
+
+def topic_of(question: str) -> str:
+    """What a question for people asks about; "" if it is none."""
+    found = _ASKS.search(" ".join(question.split()))
+    return found["topic"].strip(" ?.!\"'`") if found else ""

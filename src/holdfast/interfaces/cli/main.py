@@ -37,6 +37,7 @@ GROUPS = {
     },
     "Ask": {
         "ask": Command("ask", "answer a question from memory, with citations"),
+        "research": Command("research", "follow, read and stop what is asked of memory"),
         "recall": Command("recall", "find the records that speak of something"),
         "find": Command("find", "work by file, concept, type or date, the latest first"),
         "timeline": Command("timeline", "what came before and after a record, a date or a topic"),

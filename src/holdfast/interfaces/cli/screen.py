@@ -50,6 +50,11 @@ class Screen:
         json.dump(plain(value), self._stream, ensure_ascii=False, indent=2)
         self._stream.write("\n")
 
+    def json_line(self, value: object) -> None:
+        """A value as JSON on one line, for whoever reads while we write."""
+        self._stream.write(json.dumps(plain(value), ensure_ascii=False) + "\n")
+        self._stream.flush()
+
 
 def _width(stream: TextIO) -> int:
     # shutil's version of this costs more to import than a whole recall takes.

@@ -18,8 +18,8 @@ from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, Store
 BUSY_S = 30.0
 _RETRY_S = 0.01
 _OURS = frozenset(
-    "config.toml backups vectors hooks events marks briefs inbox looked worker.lock asking.lock "
-    "worker.log".split()
+    "config.toml backups vectors hooks events research marks briefs inbox looked worker.lock "
+    "asking.lock worker.log".split()
 )
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
+from holdfast.app.investigating import Investigation, Wish
 from holdfast.app.reading import open_reading
+from holdfast.errors import CancelledError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.model.query import Answer, Layer
 from holdfast.model.trust import Trust
 from holdfast.recall.plan import Budget
+from holdfast.research.records import line_of
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -22,13 +26,17 @@ Holdfast abstains.
 
 Where no single record says nearly all of it, the evidence tells where to look next,
 for a few rounds (--budget). Records that are linked and together cover the question
-are an answer too, and it says by what they are linked."""
+are an answer too, and it says by what they are linked.
+
+Every question has a session, which `holdfast research` lists, follows and stops."""
 
 EXAMPLES = """\
   holdfast ask "Why did we drop the Redis cache?"
   holdfast ask what broke the nightly import --json
   holdfast ask "who decided on SQLite" --bank all
   holdfast ask "where does the mailer that Maria wrote run" --budget high
+  holdfast ask "why did we drop Redis" --stream
+  holdfast ask "and who reviewed it?" --session mem-019a…
   holdfast ask "which package manager do we use" --as-of 2026-03-01"""
 
 
@@ -47,6 +55,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not ask a model, though the settings name one",
     )
+    parser.add_argument(
+        "--session",
+        default="",
+        metavar="mem-…",
+        help="go on with an earlier session: `it` and `that` mean what it was about",
+    )
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="tell each step as it is taken: beside the answer, or with --json as lines of JSON",
+    )
     options.add_layer(parser)
     options.add_as_of(parser)
     options.add_providers(parser)
@@ -59,21 +78,50 @@ def run(arguments: argparse.Namespace) -> int:
     question = options.words(arguments.question, "question")
     screen = Screen()
     with open_reading(options.with_plugins(load_settings(), arguments)) as memory:
-        answer = memory.ask(
+        wish = Wish(
             question,
             arguments.bank,
-            [Layer(n) for n in arguments.layer],
+            tuple(Layer(name) for name in arguments.layer),
             quickly=True,
             as_of=options.as_of(arguments),
             budget=Budget(arguments.budget),
             providers=arguments.providers,
             model=not arguments.by_rules,
         )
+        asked = Investigation(memory, wish, arguments.session)
+        answer = _streamed(screen, asked, arguments) if arguments.stream else asked.answer()
     if arguments.json:
-        screen.json(answer)
-    else:
-        show_answer(screen, answer)
+        if not arguments.stream:
+            screen.json(answer)
+        return 0
+    show_answer(screen, answer)
+    if arguments.stream or arguments.session or screen.is_terminal:
+        line = f"session: {answer.session_id} (ask on with --session {answer.session_id})"
+        screen.line(screen.paint(line, "dim"))
     return 0
+
+
+def _streamed(screen: Screen, asked: Investigation, arguments: argparse.Namespace) -> Answer:
+    """The answer, with each step told as it is taken: in words beside, or as lines of JSON."""
+    beside = Screen(sys.stderr)
+    answer: Answer | None = None
+    if not arguments.json:
+        beside.line(f"session {asked.id}")
+    for event in asked:
+        answer = event.answer or answer
+        if arguments.json:
+            line = line_of(event, asked.moment(), str)
+            screen.json_line({"session_id": asked.id, **line})
+        else:
+            beside.line(beside.paint(told(event.stage.value, event.round, event.text), "dim"))
+    if answer is None:
+        raise CancelledError()
+    return answer
+
+
+def told(stage: str, round: int, text: str) -> str:
+    """One step in a line."""
+    return f"  {stage}{f' ({round})' if round > 1 else ''}: {text}"
 
 
 def show_answer(screen: Screen, answer: Answer) -> None:

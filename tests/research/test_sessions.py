@@ -1,0 +1,273 @@
+"""Investigations as sessions: named at once, followed from elsewhere, gone on with, stopped."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.recall.bank import read_in, talk
+
+from holdfast.app.investigating import Investigation, Wish, sessions_of, shown, start
+from holdfast.app.memory import Holdfast
+from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
+from holdfast.model.query import Recalled
+from holdfast.model.research import Stage
+from holdfast.recall.plan import Plan
+from holdfast.research import sessions as module
+from holdfast.research.following import in_context
+from holdfast.research.sessions import Sessions, State, new_id
+
+ASKED = "Where do we keep the session tokens?"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    said = (
+        ("2026-03-01", ASKED, "We decided to keep the session tokens in Postgres."),
+        ("2026-04-01", "Paint the lighthouse.", "The lighthouse is red now."),
+        ("2026-05-01", "Who cleans the tide gauge?", "Olga cleans the tide gauge on Mondays."),
+    )
+    with read_in(tmp_path, *(talk(n, *one) for n, one in enumerate(said, start=1))) as memory:
+        yield memory
+
+
+def lines(memory: Holdfast, id: str) -> list[str]:
+    return [str(line["stage"]) for line in sessions_of(memory.settings).lines(id)]
+
+
+def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Holdfast) -> None:
+    asked = Investigation(memory, Wish(ASKED, "all"))
+    assert asked.id.startswith("mem-"), "it has its name before anything is done"
+    answer = asked.answer()
+    assert answer.session_id == asked.id
+    kept = lines(memory, asked.id)
+    assert kept[:2] == ["asked", "planned"] and kept[-1] == "done"
+    session, told = shown(memory, asked.id[:10])
+    assert session.state is State.DONE and session.questions == (ASKED,)
+    assert "Postgres" in told[-1]["answer"]["answer"]
+    path = memory.settings.home / "research" / f"{asked.id}.jsonl"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfast) -> None:
+    first = memory.ask(ASKED, "all")
+    again = Investigation(memory, Wish(f"  {ASKED.upper()} ", "all"), first.session_id)
+    told = list(again)
+    assert [event.stage for event in told] == [Stage.DONE] and told[0].answer is not None
+    assert told[0].answer.answer == first.answer and told[0].answer.citations == first.citations
+    memory.remember("The session tokens moved to Redis.", "shop")
+    anew = list(Investigation(memory, Wish(ASKED, "all"), first.session_id))
+    assert len(anew) > 1, "the memory has changed"
+    other = list(
+        Investigation(
+            memory, Wish(ASKED, "all", as_of="2026-03-20T00:00:00.000Z"), first.session_id
+        )
+    )
+    assert len(other) > 1, "it is asked in another way"
+
+
+def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
+    first = memory.ask("When is the tide gauge cleaned?", "all")
+    told = list(Investigation(memory, Wish("and who cleans it?", "all"), first.session_id))
+    assert told[0].text.startswith("Read as: who cleans the tide gauge")
+    assert told[-1].answer is not None and "Olga" in told[-1].answer.answer
+    session = sessions_of(memory.settings).session(first.session_id)
+    assert session.questions == ("When is the tide gauge cleaned?", "and who cleans it?")
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "meant"),
+    [
+        ("And who reviewed it?", ["Why did we drop the Redis cache?"],
+         "who reviewed drop the Redis cache?"),
+        ("why?", ["Was the tide cache ever reverted?"], "why the tide cache"),
+        ("Who owns src/pay.py?", ["Why did we drop Redis?"], "Who owns src/pay.py?"),
+        ("who wrote it?", [], "who wrote it?"),
+        ("who wrote it?", ["and why?", "🙂"], "who wrote it?"),
+    ],
+)  # fmt: skip
+def test_only_what_cannot_stand_alone_is_completed(
+    question: str, earlier: list[str], meant: str
+) -> None:
+    assert in_context(question, earlier) == meant
+
+
+def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
+    asked = Investigation(memory, Wish(ASKED, "all"))
+    steps = iter(asked)
+    next(steps)
+    sessions = sessions_of(memory.settings)
+    assert sessions.state(asked.id) is State.RUNNING
+    assert sessions.cancel(asked.id)
+    assert [event.stage for event in steps][-1] is Stage.CANCELLED
+    assert sessions.state(asked.id) is State.CANCELLED and not sessions.cancel(asked.id)
+
+
+def test_who_waits_for_a_cancelled_one_hears_of_it(
+    memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Investigation(memory, Wish(ASKED, "all"))
+    search = memory.recall_by
+
+    def cancel_while_searching(query: str, bank: str | None, plan: Plan) -> Recalled:
+        asked.sessions.cancel(asked.id)
+        return search(query, bank, plan)
+
+    monkeypatch.setattr(memory, "recall_by", cancel_while_searching)
+    with pytest.raises(CancelledError):
+        asked.answer()
+
+
+def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
+    asked = Investigation(memory, Wish(ASKED, "all"))
+    steps = iter(asked)
+    next(steps)
+    with pytest.raises(InputError, match="being worked on"):
+        memory.ask("and why?", "all", session=asked.id)
+    assert list(steps)[-1].stage is Stage.DONE
+
+
+def test_whoever_stops_listening_leaves_a_word(memory: Holdfast) -> None:
+    asked = Investigation(memory, Wish(ASKED, "all"))
+    for _ in asked:
+        break
+    assert sessions_of(memory.settings).state(asked.id) is State.CANCELLED
+
+
+def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: object) -> None:
+        raise StoreError("The disk is gone.", "Look for it.")
+
+    with pytest.raises(NotFoundError):
+        Investigation(memory, Wish(ASKED, "nowhere"))
+    monkeypatch.setattr(memory, "recall_by", fail)
+    asked = Investigation(memory, Wish(ASKED, "all"))
+    with pytest.raises(StoreError):
+        asked.answer()
+    session, told = shown(memory, asked.id)
+    assert session.state is State.FAILED and "The disk is gone." in told[-1]["text"]
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from holdfast.research.sessions import Sessions
+with Sessions(Path(sys.argv[1])).run(sys.argv[2], follow=False) as run:
+    run.write({"stage": "asked", "question": "slow?", "time": ""})
+    print("ready", flush=True)
+    for _ in range(400):
+        if run.cancelled:
+            run.write({"stage": "cancelled", "text": "Cancelled."})
+            break
+        time.sleep(0.02)
+"""
+
+
+def child(folder: Path, id: str) -> subprocess.Popen[str]:
+    folder.mkdir(exist_ok=True)
+    command = [sys.executable, "-c", CHILD, str(folder), id]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    process.stdout.close()
+    return process
+
+
+def test_another_process_follows_and_cancels_it(tmp_path: Path) -> None:
+    sessions, id = Sessions(tmp_path), new_id()
+    process = child(tmp_path, id)
+    tail = sessions.tail(id)
+    assert next(tail)["stage"] == "asked" and sessions.state(id) is State.RUNNING
+    assert sessions.cancel(id)
+    assert [line["stage"] for line in tail] == ["cancelled"]
+    assert process.wait(timeout=10) == 0 and sessions.state(id) is State.CANCELLED
+
+
+def test_a_process_that_died_leaves_a_session_that_says_so(tmp_path: Path) -> None:
+    sessions, id = Sessions(tmp_path), new_id()
+    process = child(tmp_path, id)
+    process.kill()
+    process.wait(timeout=10)
+    assert sessions.state(id) is State.CRASHED
+    assert [line["stage"] for line in sessions.tail(id)] == ["asked"], "nobody waits for it"
+    with sessions.run(id, follow=True) as run:
+        assert run is not None and not run.cancelled
+
+
+def test_it_works_behind_the_scenes_too(memory: Holdfast) -> None:
+    id = start(memory.settings, Wish(ASKED, "all"))
+    told = list(sessions_of(memory.settings).tail(id))
+    assert told[0]["stage"] == "asked" and told[-1]["answer"]["session_id"] == id
+    with pytest.raises(NotFoundError):
+        start(memory.settings, Wish(ASKED, "nowhere"))
+
+
+@pytest.mark.parametrize("id", ["mem-0000000000000000000", "../../etc/passwd", "", "mem-", "🙂"])
+def test_an_unknown_session_is_said_to_be_unknown(memory: Holdfast, id: str) -> None:
+    if id:
+        with pytest.raises(NotFoundError, match="session"):
+            memory.ask(ASKED, "all", session=id)
+    with pytest.raises(NotFoundError, match="session"):
+        sessions_of(memory.settings).lines(id)
+
+
+def test_old_and_many_sessions_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SESSIONS", 3)
+    sessions = Sessions(tmp_path)
+    made: list[str] = []
+    for number in range(5):
+        id = f"{new_id()[:-8]}{number:08x}"
+        with sessions.run(id, follow=False) as run:
+            assert run is not None
+        made.append(id)
+    assert sessions.ids() == made[:1:-1]
+    with sessions.run("mem-00000000001deadbeef", follow=False):
+        pass
+    with sessions.run(new_id(), follow=False):
+        pass
+    assert "mem-00000000001deadbeef" not in sessions.ids()
+
+
+def test_secrets_of_a_question_are_not_kept(memory: Holdfast) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+    id = memory.ask(f"What is {secret} for?", "all").session_id
+    text = (memory.settings.home / "research" / f"{id}.jsonl").read_text()
+    assert secret not in text and "redacted" in text
+
+
+def test_what_was_forgotten_since_is_not_shown_and_comes_back(memory: Holdfast) -> None:
+    answer = memory.ask(ASKED, "all")
+    hidden = answer.citations[0].uri
+    memory.forget(hidden)
+    _, told = shown(memory, answer.session_id)
+    assert "Postgres" not in str(told)
+    memory.restore(hidden)
+    assert "Postgres" in str(shown(memory, answer.session_id)[1])
+
+
+def test_what_is_erased_takes_the_sessions_along(memory: Holdfast) -> None:
+    id = memory.ask("What about the lighthouse?", "all").session_id
+    assert memory.recall("lighthouse", "all").hits
+    memory.scrub("lighthouse")
+    assert id not in sessions_of(memory.settings).ids()
+
+
+def test_a_huge_question_leaves_a_small_session(memory: Holdfast) -> None:
+    id = memory.ask("lighthouse " * 100_000, "all").session_id
+    assert (memory.settings.home / "research" / f"{id}.jsonl").stat().st_size < 60_000
+
+
+def test_asking_an_unwritable_home_is_answered_all_the_same(memory: Holdfast) -> None:
+    (memory.settings.home / "research").write_text("in the way")
+    answer = memory.ask(ASKED, "all")
+    assert "Postgres" in answer.answer and answer.session_id.startswith("mem-")
+
+
+def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with Sessions(tmp_path / "home" / "research").run(new_id(), follow=False) as run:
+        assert run is None
+    assert not list(tmp_path.iterdir())
