@@ -30,6 +30,7 @@ _EVERYWHERE = {
     "turn", "session", "commit", "patch", "remembered", "dimension", "curation", "curated",
     "exchange", "digest", "claim", "fact", "concept", "label", "passage", "entity", "spelling",
     "sighting", "retained", "stance", "opinion", "statement", "pattern", "refusal", "tag",
+    "branch", "touch",
     "pull", "issue", "remark", "login",
 }  # fmt: skip
 
@@ -72,6 +73,7 @@ def history(root: Path) -> None:
     git(root, "add", ".")
     git(root, "commit", "-qm", "Add the quaywall loader\n\nWe always test the quaywall loader.")
     git(root, "tag", "quaywall-1.0")
+    git(root, "branch", "quaywall-side")
     (root / "b.py").write_text('x = "quaywall"\n')
     git(root, "add", ".")
     git(root, "commit", "-qm", "Name the quaywall in b")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
+from holdfast.store.history import Touch
 from holdfast.store.sqlite.connection import open_database, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate, stand_in
 from holdfast.store.sqlite.reader import SqliteReader
@@ -236,3 +237,27 @@ def test_columns_that_an_older_memory_lacks_are_empty(tmp_path: Path) -> None:
     with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
         stand_in(frozen, [newer])
         assert frozen.execute("SELECT name, owner FROM thing").fetchall() == [("pen", "nobody")]
+
+
+def test_what_commits_changed_becomes_known_by_file(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    before = [name for name, _ in steps()].index("014_anchors")
+    SqliteStore(path, steps()[:before]).close()
+    time = "2026-03-01T12:00:00.000Z"
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute(
+            "INSERT INTO bank (id, name, created, background, skepticism, literalism, empathy) "
+            "VALUES ('b', 'b', ?, '', 3, 3, 3)",
+            (time,),
+        )
+        raw.execute(
+            'INSERT INTO "commit" (bank, id, time, author, email, subject, body, files, parents, '
+            "trust) VALUES ('b', 'c1', ?, 'Ann', '', 'Move it', '', '[\"new.py\"]', '[]', 'team')",
+            (time,),
+        )
+        changes = '[["new.py","R","old.py",3,1,false]]'
+        raw.execute("INSERT INTO patch VALUES ('b', 'c1', ?, '')", (changes,))
+    with closing(SqliteStore(path)) as store:
+        assert store.touches("b", "old.py", "", 9) == [Touch("old.py", time, "c1", "W", "new.py")]
+        came = Touch("new.py", time, "c1", "R", "old.py", 3, 1)
+        assert store.touched_before("b", "new.py", time) == came

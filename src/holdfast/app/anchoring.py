@@ -78,7 +78,8 @@ class Disks:
 
     def _find(self, bank: str) -> Disk:
         for repository in self._reader.repositories(bank):
-            for top in (_worktree_here(repository), repository.folder):
+            beside = str(Path(repository.path).parent)
+            for top in (_worktree_here(repository), repository.folder, beside):
                 if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
                     return Disk(top, repository.read_at, self._looks)
         return Disk()

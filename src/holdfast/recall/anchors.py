@@ -47,7 +47,7 @@ def anchor(reader: Reader, record: Record, disk: Disk, whole: bool = False) -> A
     """Where a record stands; with its commit only if the `whole` of it is asked for, since that
     takes longer."""
     subject = subject_of(reader, record)
-    if not subject.time or not subject.files:
+    if not subject.time[:4].isdigit() or not subject.files:
         return Anchor(subject.branch)
     fates = tuple(_fate(reader, record.bank, file, subject, disk) for file in subject.files)
     commit = reader.last_commit(record.bank, subject.time) if whole else ""
