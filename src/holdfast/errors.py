@@ -5,9 +5,11 @@ HoldfastError
 │   ├── NotFoundError      a record, bank or file that is not there
 │   └── SettingsError      the settings file or an environment variable
 ├── CancelledError         somebody stopped an investigation
+├── BusyError              more is asked at once than can be answered
 ├── ModelError             a model cannot be opened, is not the one expected, or does not answer
 │   ├── ModelBusyError     the service wants to be asked later: a limit or a quota is reached
 │   ├── ModelRefusedError  the service will not do this, however often it is asked
+│   ├── ModelStoppedError  whoever asked does not want to hear the answer any more
 │   ├── ModelTooLongError  the question does not fit into what the model can take in
 │   ├── ModelAnswerError   what a model answered cannot be used
 │   └── SpendError         a cap of the settings is reached, or the service rests
@@ -51,6 +53,10 @@ class CancelledError(HoldfastError):
 
     def __init__(self) -> None:
         super().__init__("The investigation was cancelled.", "Ask again to begin anew.")
+
+
+class BusyError(HoldfastError):
+    """More is asked at once than can be answered."""
 
 
 class ModelError(HoldfastError):

@@ -86,6 +86,7 @@ GROUPS = {
         ),
         "refine": Command("refine", "make again what older rules and prompts made, priced first"),
         "worker": Command("worker", "do what is to be done behind the scenes, now"),
+        "browse": Command("browse", "look at the memory in a browser"),
         "eval": Command("evaluate", "measure how well recall finds what is asked for"),
         "mcp": Command("mcp", "answer an agent's questions over its standard input"),
         "uninstall": Command("uninstall", "move out of Claude Code again; the memory stays"),

@@ -90,7 +90,7 @@ def _serve_streams(arguments: argparse.Namespace, companions: MakeCompanions) ->
 
 def _serve_http(arguments: argparse.Namespace, companions: MakeCompanions) -> None:
     over_http: Any = import_module("holdfast.interfaces.mcp.over_http")
-    tokens: Any = import_module("holdfast.interfaces.mcp.token")
+    tokens: Any = import_module("holdfast.app.token")
     home = load_settings().home
     offer = _offer(arguments.server)
     hub = Server(lambda line: None, offer, companions)

@@ -1,0 +1,1 @@
+"""The server that people and programs on this machine reach by HTTP."""

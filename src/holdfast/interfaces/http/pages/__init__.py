@@ -1,0 +1,7 @@
+"""The pages, one module each; a page is a look through the desk and a template."""
+
+from __future__ import annotations
+
+from holdfast.interfaces.http.pages import ask, sessions
+
+ROUTERS = (ask.router, sessions.router)

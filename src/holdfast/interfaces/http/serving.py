@@ -1,0 +1,82 @@
+"""A server on the loopback that ends by itself when nobody asks any more."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import uvicorn
+
+from holdfast.app.token import read_or_make_token, token_file
+from holdfast.errors import InputError
+from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.keys import Keys
+from holdfast.interfaces.http.site import Site
+from holdfast.settings import Settings
+
+ADDRESS = "127.0.0.1"
+IDLE_S = 1800.0
+_LOOK_S = 1.0
+_LAST_S = 5
+
+
+class Address(NamedTuple):
+    """Where a server answers: for a browser once, for programs with a token."""
+
+    url: str
+    enter: str
+    token_file: str
+
+
+def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address], None]) -> None:
+    """Serve until stopped, or until nobody asked for `idle_s` seconds."""
+    listening = _listen(port)
+    port = listening.getsockname()[1]
+    keys = Keys(read_or_make_token(settings.home))
+    hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
+    site = Site(Desk(settings), keys, hosts)
+    config = uvicorn.Config(
+        site.guard,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_LAST_S,
+        limit_concurrency=500,
+        h11_max_incomplete_event_size=65_536,
+    )
+    server = uvicorn.Server(config)
+    url = f"http://{ADDRESS}:{port}"
+    enter = f"{url}/enter?key={keys.make_link_key()}"
+    told = Address(url, enter, str(token_file(settings.home)))
+
+    async def run() -> None:
+        serving = asyncio.create_task(server.serve([listening]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        if server.started:
+            ready(told)
+        while not serving.done():
+            await asyncio.sleep(_LOOK_S)
+            if idle_s and time.monotonic() - site.guard.last > idle_s:
+                server.should_exit = True
+        await serving
+
+    asyncio.run(run())
+
+
+def _listen(port: int) -> socket.socket:
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((ADDRESS, port))
+    except (OSError, OverflowError) as error:
+        found.close()
+        raise InputError(
+            f"Port {port} cannot be used: {error}.", "Choose another one, or 0 for any."
+        ) from error
+    found.listen(128)
+    found.setblocking(False)
+    return found

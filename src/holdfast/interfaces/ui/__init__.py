@@ -1,0 +1,1 @@
+"""Pages: what they show of a memory, and how."""
