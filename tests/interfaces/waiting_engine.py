@@ -17,8 +17,10 @@ class WaitingEngine:
     def call(self, name: str, arguments: Object, ask: Ask) -> Object:
         ask.progress("begun")
         if name == "slow":
+            let_go = threading.Event()
+            ask.on_cancel(let_go.set)
             began.set()
-            while not go.wait(0.01) and not ask.cancelled.is_set():
+            while not go.wait(0.01) and not let_go.is_set():
                 pass
         ask.progress("done")
         return {"content": [{"type": "text", "text": f"{name} for {ask.client}"}]}

@@ -28,8 +28,8 @@ from holdfast.recall.plan import Budget, Plan
 from holdfast.research.expertise import Expert
 
 _HITS = 20
-_CITED = 10
-_EVIDENCE = 3
+_EVIDENCE = 10
+_COMMITS = 3
 _EXCERPT = 400
 _ALL = "all"
 _WRITING = ("memory_reflect", "remember", "learn", "auto_learn")
@@ -86,17 +86,17 @@ class Answers:
     def _memory(self, given: Object, ask: Ask) -> Object:
         wish = Wish(given["question"], stopped=ask.cancelled.is_set)
         answer = self._answer(wish, ask)
-        return result(_answer_text(answer), _answer_data(answer, _CITED))
+        return result(_answer_text(answer), _answer_data(answer))
 
     def _team(self, given: Object, ask: Ask) -> Object:
         ask.progress("Asking the team's history")
-        limit = given.get("limit", _CITED)
+        limit = given.get("limit", _EVIDENCE)
         told = self.reading().team_query(given["question"], limit=limit)
         people = [_person(one) for one in told.people]
         shown = (hit for hit in told.evidence[:limit])
         evidence, _ = fit(_hit(hit) | {"text": cut(hit.text, _EXCERPT)} for hit in shown)
-        data = _answer_data(told.answer, limit) | {"evidence": evidence, "people": people}
-        lines = [_answer_text(told.answer, limit)]
+        data = _answer_data(told.answer) | {"evidence": evidence, "people": people}
+        lines = [_answer_text(told.answer)]
         lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
         lines += [_told(hit) for hit in evidence]
         return result("\n".join(lines), data)
@@ -130,7 +130,7 @@ def make_engine() -> Answers:
     return Answers()
 
 
-def _answer_data(answer: Answer, most: int) -> Object:
+def _answer_data(answer: Answer) -> Object:
     cited = [
         {
             "uri": citation.uri,
@@ -139,7 +139,7 @@ def _answer_data(answer: Answer, most: int) -> Object:
             "trust": citation.trust.value,
             "excerpt": citation.excerpt,
         }
-        for citation in answer.citations[:most]
+        for citation in answer.citations
     ]
     return {
         "answer": answer.answer,
@@ -150,9 +150,9 @@ def _answer_data(answer: Answer, most: int) -> Object:
     }
 
 
-def _answer_text(answer: Answer, most: int = _CITED) -> str:
+def _answer_text(answer: Answer) -> str:
     lines = [answer.answer]
-    for citation in answer.citations[:most]:
+    for citation in answer.citations:
         when = citation.time[:10] or "undated"
         lines.append(f"[{citation.number}] {when} {citation.layer.value} {citation.uri}")
     if not answer.abstained:
@@ -167,7 +167,7 @@ def _person(one: Expert) -> Object:
         "commits": one.commits,
         "last": one.last,
         "areas": list(one.areas),
-        "evidence": list(one.evidence)[:_EVIDENCE],
+        "evidence": list(one.evidence)[:_COMMITS],
     }
 
 

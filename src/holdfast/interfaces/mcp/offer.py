@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from holdfast.app.tool import Object, Tool, check, find_tool
-from holdfast.errors import InputError
+from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp.wire import INVALID_PARAMS, RpcError
 
 TEMPLATES = [
@@ -78,8 +79,22 @@ class Ask:
     ) -> None:
         self._tell = tell
         self._done = 0.0
+        self._stops: list[Callable[[], object]] = []
         self.client = client
         self.cancelled = threading.Event()
+
+    def on_cancel(self, stop: Callable[[], object]) -> None:
+        """Have something stopped when the call is taken back, and now if it was already."""
+        self._stops.append(stop)
+        if self.cancelled.is_set():
+            stop()
+
+    def cancel(self) -> None:
+        """Take the call back: nobody waits for it any more."""
+        self.cancelled.set()
+        for stop in list(self._stops):
+            with suppress(HoldfastError, OSError):
+                stop()
 
     def progress(self, message: str) -> None:
         """Say what is being done now."""

@@ -118,7 +118,7 @@ class Server:
             wait([ready, *waiting], _LAST_ANSWERS_S)
         finally:
             for asked in list(self._asked.values()):
-                asked.ask.cancelled.set()
+                asked.ask.cancel()
             for companion in self._companions:
                 companion.close()
             for lane in self.lanes:
@@ -162,7 +162,7 @@ class Server:
             id: object = message.params.get("requestId")
             asked = self._asked.get(id) if isinstance(id, str | int) else None
             if asked is not None:
-                asked.ask.cancelled.set()
+                asked.ask.cancel()
                 asked.future.cancel()
 
     def _ask(self, message: Message, lane: _Lane, answer: Callable[[Engine, Ask], Object]) -> None:
