@@ -87,6 +87,31 @@ def test_every_tool_says_when_to_use_it_and_whether_it_writes() -> None:
     assert all("Use it" in tool["description"] for tool in told.values())
 
 
+def test_an_answer_has_a_session_that_can_be_gone_on_with(
+    engine: Engine, project: Path, tmp_path: Path
+) -> None:
+    learn(tmp_path / "home", project, "The nightly import fails because the cache is warmed first.")
+    steps: list[str] = []
+    question = {"question": "Why does the nightly import fail?"}
+    first = engine.call("memory", question, Ask(lambda done, text: steps.append(text)))
+    session = first["structuredContent"]["session_id"]
+    assert session.startswith("mem-") and steps[0] == f"Session {session}" and len(steps) > 2
+    assert session in first["content"][0]["text"]
+    again = call(engine, "memory", **question, session_id=session)["structuredContent"]
+    assert again["session_id"] == session
+    assert again["answer"] == first["structuredContent"]["answer"]
+    assert call(engine, "memory", **question, session_id="mem-none")["isError"]
+
+
+def test_a_question_that_is_taken_back_is_not_gone_on_with(
+    engine: Engine, project: Path, tmp_path: Path
+) -> None:
+    learn(tmp_path / "home", project, "The nightly import fails because the cache is warmed first.")
+    ask = Ask(lambda done, text: ask.cancel() if done == 2 else None)
+    told = engine.call("memory", {"question": "Why does the nightly import fail?"}, ask)
+    assert told["isError"] and "taken back" in told["content"][0]["text"]
+
+
 def test_what_an_agent_remembers_is_kept_as_its_own_words(engine: Engine, project: Path) -> None:
     said = f"We always deploy the courier on Tuesdays with the key {KEY}."
     told = call(engine, "remember", text=said)["structuredContent"]

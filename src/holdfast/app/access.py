@@ -44,7 +44,7 @@ _ABOUT = {
     "summaries": "What each session was about and came to, and the concepts of the project.",
     "observations": "Requests and what came of them, what was retained, and permanent facts.",
     "transcripts": "Every turn of every session.",
-    "team": "Commits, pull requests and issues.",
+    "team": "Commits, pull requests, issues, and what others share.",
 }
 
 
@@ -164,9 +164,9 @@ class Access(Looking):
         held = {
             "rules": sum(len(self._reader.rules(id)) for id in ids),
             "summaries": counts.digests,
-            "observations": counts.exchanges + counts.memories + counts.facts,
+            "observations": counts.exchanges + counts.memories + counts.retained + counts.facts,
             "transcripts": counts.turns,
-            "team": counts.commits,
+            "team": counts.commits + counts.pulls + counts.issues + counts.shared,
         }
         layers = [
             {"name": name, "description": text, "available": held[name] > 0, "count": held[name]}

@@ -7,12 +7,14 @@ to fit: whole records, best first, and how many more there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
+from holdfast.app.investigating import Investigation
 from holdfast.app.reading import Reading, open_reading
-from holdfast.app.researching import Wish, steps
+from holdfast.app.researching import Wish
 from holdfast.app.results import LONGEST_RECORD, fit
 from holdfast.app.tool import Object
 from holdfast.errors import HoldfastError, InputError
@@ -23,6 +25,7 @@ from holdfast.interfaces.mcp.told import failed, result
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, Recalled
+from holdfast.model.research import Event
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.plan import Budget, Plan
 from holdfast.research.expertise import Expert
@@ -84,9 +87,20 @@ class Answers:
         return self._writing
 
     def _memory(self, given: Object, ask: Ask) -> Object:
-        wish = Wish(given["question"], stopped=ask.cancelled.is_set)
-        answer = self._answer(wish, ask)
-        return result(_answer_text(answer), _answer_data(answer))
+        """The answer of an investigation, which has a name before it begins; it ends when nobody
+        waits for it any more."""
+        wish = Wish(given["question"])
+        investigation = Investigation(self.reading(), wish, given.get("session_id", ""))
+        ask.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
+        ask.progress(f"Session {investigation.id}")
+        with closing(cast(Generator[Event], iter(investigation))) as events:
+            for event in events:
+                if event.answer is not None:
+                    return result(_answer_text(event.answer), _answer_data(event.answer))
+                if ask.cancelled.is_set():
+                    break
+                ask.progress(event.text)
+        raise InputError("The question was taken back.", "Ask it again.")
 
     def _team(self, given: Object, ask: Ask) -> Object:
         ask.progress("Asking the team's history")
@@ -100,16 +114,6 @@ class Answers:
         lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
         lines += [_told(hit) for hit in evidence]
         return result("\n".join(lines), data)
-
-    def _answer(self, wish: Wish, ask: Ask) -> Answer:
-        """The answer of an investigation; it ends when nobody waits for it any more."""
-        for event in steps(self.reading(), wish):
-            if event.answer is not None:
-                return event.answer
-            if ask.cancelled.is_set():
-                raise InputError("The question was taken back.")
-            ask.progress(event.text)
-        raise InputError("The question was not answered.", "Ask it again.")
 
     def _recall(self, given: Object, ask: Ask) -> Object:
         ask.progress("Searching memory")
@@ -147,6 +151,7 @@ def _answer_data(answer: Answer) -> Object:
         "abstained": answer.abstained,
         "citations": cited,
         "caveats": list(answer.caveats),
+        "session_id": answer.session_id,
     }
 
 
@@ -158,6 +163,7 @@ def _answer_text(answer: Answer) -> str:
     if not answer.abstained:
         lines.append(f"Confidence: {answer.confidence.value} (how well the records cover it).")
     lines += [f"Note: {caveat}" for caveat in answer.caveats]
+    lines += [f"Session: {answer.session_id}"] if answer.session_id else []
     return "\n".join(lines)
 
 

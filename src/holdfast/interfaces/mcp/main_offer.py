@@ -37,7 +37,11 @@ TOOLS = (
             "question": {
                 "type": "string",
                 "description": "In plain words, with names of files, functions or errors.",
-            }
+            },
+            "session_id": {
+                "type": "string",
+                "description": "Of an earlier answer, to ask on in its context.",
+            },
         },
         ("question",),
         "memory past sessions decisions history why earlier work",
