@@ -34,6 +34,12 @@ def test_no_function_outgrows_its_limit() -> None:
     assert long == {}
 
 
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Folders of tests are no packages, so pytest knows their files by name alone."""
+    names = [path.name for path in python_files("tests") if path.name.startswith("test_")]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
 def test_no_handler_is_blind() -> None:
     blind: list[str] = []
     for path in python_files("src"):
