@@ -16,6 +16,7 @@ from holdfast.errors import InputError
 _HOOK_PARTS = ("hooks", "inbox", "marks", "briefs", "marketplace")
 _DATA = (
     "events",
+    "research",
     "backups",
     "vectors",
     "looked",
