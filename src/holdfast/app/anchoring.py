@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from holdfast.app.reading import here
 from holdfast.errors import HoldfastError
@@ -52,7 +54,7 @@ def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
 def _caveat(fate: FileFate, numbers: Sequence[int]) -> str:
     cited = ", ".join(f"[{number}]" for number in numbers)
     lines = f" ({fate.lines:,} line{'s' * (fate.lines != 1)})" if fate.lines else ""
-    often = f"has changed in {fate.count} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
+    often = f"has changed in {fate.often} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
     if fate.freshness is Freshness.GONE:
         return f"{fate.path}, which {cited} speaks of, is gone."
     if fate.freshness is Freshness.RENAMED:
@@ -81,8 +83,14 @@ class Disks:
             beside = str(Path(repository.path).parent)
             for top in (_worktree_here(repository), repository.folder, beside):
                 if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
-                    return Disk(top, repository.read_at, self._looks)
+                    return Disk(top, repository.read_at, self._looks, _holds)
         return Disk()
+
+
+def _holds(path: str, blob: str) -> bool:
+    """Whether a file holds what git knows by a name; seldom asked, so it is loaded then."""
+    blobs: Any = import_module("holdfast.recall.blobs")
+    return bool(blobs.holds(path, blob))
 
 
 def _worktree_here(repository: Repository) -> str:

@@ -26,7 +26,7 @@ class FileFate(NamedTuple):
     blob: str = ""
 
     @property
-    def count(self) -> str:
+    def often(self) -> str:
         """In how many later commits it changed, as far as anybody counts."""
         return f"{self.commits} or more" if self.commits >= MANY else str(self.commits)
 
@@ -34,14 +34,14 @@ class FileFate(NamedTuple):
     def told(self) -> str:
         """What became of it, in words; "" where nothing did or nothing is known."""
         lines = f", {self.lines:,} line{'s' * (self.lines != 1)}" if self.lines else ""
-        often = f"changed in {self.count} later commit{'s' * (self.commits != 1)}{lines}"
+        later = f"changed in {self.often} later commit{'s' * (self.commits != 1)}{lines}"
         if self.freshness is Freshness.GONE:
             return f"{self.path} is gone" + (f" since {self.since[:10]}" if self.since else "")
         if self.freshness is Freshness.RENAMED:
-            return f"{self.path} is now {self.now}" + (f", {often}" if self.commits else "")
+            return f"{self.path} is now {self.now}" + (f", {later}" if self.commits else "")
         if self.freshness is Freshness.CHANGED:
-            later = often if self.commits else "changed on disk since, not committed"
-            return f"{self.path} {later}"
+            told = later if self.commits else "changed on disk since, not committed"
+            return f"{self.path} {told}"
         return ""
 
 

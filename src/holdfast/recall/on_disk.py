@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from holdfast.model.anchors import FileFate
 from holdfast.model.trust import Freshness
 
 LOOKS = 80
-_BIGGEST = 512 * 1024
+BIGGEST = 512 * 1024
 
 
 class Disk:
     """The working folder of a repository, "" for none; `read_at` is when its history was read, and
-    `most` how many files may be looked at."""
+    `most` how many files may be looked at. `holds` tells whether a file holds what git knows by a
+    name; without it nobody reads files."""
 
-    def __init__(self, root: str = "", read_at: str = "", most: int = LOOKS) -> None:
+    def __init__(
+        self,
+        root: str = "",
+        read_at: str = "",
+        most: int = LOOKS,
+        holds: Callable[[str, str], bool] = lambda path, blob: True,
+    ) -> None:
+        self._holds = holds
         self._root = root
         self._read_at = read_at
         self._looks = most
@@ -39,27 +47,9 @@ class Disk:
         written = datetime.fromtimestamp(seen.st_mtime, UTC).isoformat()
         if fate.freshness is not Freshness.FRESH or written <= max(until, self._read_at):
             return fate
-        if not blob or seen.st_size > _BIGGEST or self._reads <= 0:
+        if not blob or seen.st_size > BIGGEST or self._reads <= 0:
             return fate
         self._reads -= 1
-        if _holds(path, blob):
+        if self._holds(path, blob):
             return fate
         return fate._replace(freshness=Freshness.CHANGED, since=written)
-
-
-def _holds(path: str, blob: str) -> bool:
-    """Whether a file holds what git knows by this name, whatever its line ends; True where that
-    cannot be told."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            content = file.read(_BIGGEST)
-    except OSError:
-        return True
-    return blob in (_name(content, blob), _name(content.replace(b"\r\n", b"\n"), blob))
-
-
-def _name(content: bytes, like: str) -> str:
-    head = b"blob %d\x00" % len(content)
-    made = hashlib.sha1(usedforsecurity=False) if len(like) == 40 else hashlib.sha256()
-    made.update(head + content)
-    return made.hexdigest()
