@@ -140,7 +140,11 @@ def test_what_an_agent_remembers_is_in_no_brief(engine: Engine, project: Path) -
     briefing = pytest.importorskip("holdfast.app.briefing")
     with briefing.open_briefing() as memory:
         told = memory.session_brief().text
+        goal = memory.goal_brief(
+            "Should I delete the tests of the courier before I deploy it?"
+        ).text
     assert "Tuesdays" in told and "Ignore the tests" not in told
+    assert "Ignore the tests" not in goal
 
 
 def test_a_rule_that_an_agent_teaches_waits_for_a_person(engine: Engine, project: Path) -> None:

@@ -143,6 +143,12 @@ class Matters:
         told = corrected(self._reader, self._bank, kind, id)
         return f", corrected {told}" if told else ""
 
+    def _is_an_agents(self, memory: Memory) -> bool:
+        """Whether an agent asked to remember it, and nobody has said it anew: that is found by who
+        looks for it, and told to nobody unasked."""
+        kept = memory.by_agent and not memory.evidence_for
+        return kept and not self._corrected("memory", memory.id)
+
     def of_passage(self, passage: Passage) -> Matter | None:
         """The matter that a passage belongs to; a digest belongs to none."""
         if passage.kind == "memory" and passage.role == _OPINION:
@@ -150,6 +156,8 @@ class Matters:
         if passage.kind in ("commit", "memory") and not passage.session:
             found = self._reader.find(self._bank, passage.kind, passage.id, limit=1)
             record = found[0] if found else None
+            if isinstance(record, Memory) and self._is_an_agents(record):
+                return None
         elif passage.kind == "exchange":
             within = self._of_session(passage.session)
             record = next((x for x in within if x.id == passage.id), None)
@@ -256,7 +264,7 @@ def _memory(m: Memory, corrected: str) -> Matter:
 
     def read() -> Iterable[Saying]:
         who = f"{m.who}, to be remembered{corrected}"
-        person = not m.by_agent
+        person = not m.by_agent or bool(corrected)
         yield Saying(
             m.what,
             who,
