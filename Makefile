@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup try test check fix bench docs clean
+.PHONY: help setup try test browser check fix bench docs clean
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -20,7 +20,19 @@ setup: $(VENV)/ready ## make the virtual environment
 try: setup       ## ingest the sample sessions and this repository's history, ask, show cited answers
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/tour.py
 
-test: setup      ## run all tests
+# The tests of the pages need a browser. It is fetched only where that needs no question: as root, with apt;
+# elsewhere those tests are skipped, and say why.
+browser:
+	@for name in chromium chromium-browser google-chrome-stable google-chrome; do \
+		command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Fetching Chromium for the tests of the pages ..."; \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 600 \
+			apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 || \
+			echo "No Chromium to be had: the tests of the pages in a browser will be skipped."; \
+	else echo "No Chromium: the tests of the pages in a browser will be skipped (apt install chromium)."; fi
+
+test: setup browser ## run all tests
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: setup     ## format, lint, types, import contracts, docs

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
+from tests.http.browser import Looker, browsing
 from tests.http.server import Server, make_home, serving
 
 
@@ -13,3 +15,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder: Path = tmp_path_factory.mktemp("http")
     with serving(make_home(folder), folder) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, started once."""
+    with browsing() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def visitor(browser: Browser, server: Server) -> Looker:
+    """A browser that came in by the link."""
+    return Looker(browser, server)
+
+
+@pytest.fixture
+def looker(visitor: Looker) -> Iterator[Looker]:
+    """The same, with all windows shut after each test."""
+    yield visitor
+    visitor.close()

@@ -1,18 +1,37 @@
-// Keys that lead from every page to every place; none while somebody writes.
+// Keys that lead from every page to every place, and through lists; none while somebody writes.
 const places = new Map([...document.querySelectorAll("nav a[data-key]")].map((a) => [a.dataset.key, a.href]));
 let going = false;
 
+// j and k go through whatever a page marks as a list: its links, or its items.
+function step(by) {
+  const stops = [...document.querySelectorAll("[data-list] > * [data-stop], [data-list] > [data-stop]")];
+  const list = stops.length ? stops : [...document.querySelectorAll("[data-list] > * > a:first-of-type")];
+  if (!list.length) return;
+  const at = list.findIndex((stop) => stop === document.activeElement || stop.contains(document.activeElement));
+  const next = list[Math.max(0, Math.min(list.length - 1, at < 0 ? (by > 0 ? 0 : list.length - 1) : at + by))];
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
 document.addEventListener("keydown", (event) => {
   const writes = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.key === "Escape" && writes) writes.blur();
   if (writes || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
     event.preventDefault();
-    document.querySelector("header input[type=search]").focus();
+    const search = document.querySelector("header input[type=search]");
+    search.focus();
+    search.select();
   } else if (event.key === "g") {
     going = true;
     setTimeout(() => (going = false), 1200);
   } else if (going && places.has(event.key)) {
     going = false;
     location.href = places.get(event.key);
+  } else if (event.key === "j" || event.key === "k") {
+    step(event.key === "j" ? 1 : -1);
+  } else if (event.key === "?") {
+    const help = document.getElementById("keys");
+    if (help) help.open = !help.open;
   }
 });
