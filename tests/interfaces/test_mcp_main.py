@@ -240,12 +240,14 @@ def test_two_hundred_calls_at_once_are_all_answered(tmp_path: Path) -> None:
         client.call("memory_recall", query="nightly import")
         process = psutil.Process(client.process.pid)
         before = process.memory_info().rss
+        asked: list[Json] = []
         for n in range(200):
             name, key = (("memory", "question"), ("memory_recall", "query"))[n % 2]
             given = {key: f"Why does the nightly import fail, for the {n}th time?"}
             params = {"name": name, "arguments": given}
-            client.send({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": params})
-        client.send({"jsonrpc": "2.0", "id": "ping", "method": "ping"})
+            asked.append({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": params})
+        asked.append({"jsonrpc": "2.0", "id": "ping", "method": "ping"})
+        client.send("\n".join(json.dumps(one) for one in asked))
         answers = [client.receive() for _ in range(201)]
         place = [one["id"] for one in answers].index("ping")
         assert place < 150, "a ping waits for nobody"
