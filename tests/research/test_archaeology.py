@@ -9,8 +9,11 @@ import pytest
 from tests.recall.bank import talk
 from tests.research.test_expertise import ANN, BEN, History
 
-from holdfast.model.query import Answer, Confidence
+from holdfast.model.query import Answer, Confidence, Layer
+from holdfast.recall.terms import read_terms
+from holdfast.research.joining import Chain, Link
 from holdfast.research.kinds import Dig, Kind, kind_of
+from holdfast.research.refining import MADE_IN, Scope, follow, leads
 
 
 @pytest.fixture
@@ -163,3 +166,24 @@ def test_an_answer_tells_which_pattern_it_bears_out(tmp_path: Path) -> None:
         assert any("stated 3 times" in caveat for caveat in answer.caveats), answer.caveats
         (pattern,) = memory.reader.patterns(memory.bank_id() or "")
         assert pattern.occurrences == 3, "asking counts nothing"
+
+
+def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_path: Path) -> None:
+    made = History(tmp_path)
+    sha = made.commit_id(BEN, "2026-04-02", "Switch the pager to syslog", "src/pager.py", 9)
+    session = talk(7, "2026-04-02", "The vendor Okapi raised its fee to ninety crowns.", "I see.",
+                   cwd=str(made.top))  # fmt: skip
+    session.tool("Bash", f"[main {sha[:7]}] Switch the pager to syslog\n 1 file changed",
+                 command='git commit -m "Switch the pager to syslog"')  # fmt: skip
+    session.write(tmp_path / "p")
+    with made.memory as memory:
+        memory.ingest(memory.find([tmp_path / "p"], "harbour"))
+        memory.ingest_git(made.top, "harbour")
+        memory.know()
+        bank = memory.bank_id() or ""
+        (hit,) = memory.recall("switch pager syslog", layers=[Layer.TEAM]).hits
+        terms = read_terms("Which vendor fee made us switch the pager to syslog?")
+        chain = Chain((Link(hit, "Switch the pager to syslog", frozenset({"pager", "syslog"})),))
+        (lead,) = (one for one in leads(memory.reader, terms, chain) if one.by == MADE_IN)
+        found = follow(memory.reader, Scope(bank, (), "", memory.moment), lead)
+    assert any("ninety crowns" in one.text for one in found)
