@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from tests.recall.bank import read_in, talk
 from holdfast.app.investigating import Investigation, Wish, sessions_of, shown, start
 from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
-from holdfast.model.query import Recalled
-from holdfast.model.research import Stage
+from holdfast.model.query import Citation, Layer, Recalled
+from holdfast.model.research import Event, Stage
 from holdfast.recall.plan import Plan
 from holdfast.research import sessions as module
 from holdfast.research.following import in_context
+from holdfast.research.records import line_of
 from holdfast.research.sessions import Sessions, State, new_id
 
 ASKED = "Where do we keep the session tokens?"
@@ -156,6 +158,7 @@ def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) 
 CHILD = """
 import sys, time
 from pathlib import Path
+from holdfast.research.records import line_of
 from holdfast.research.sessions import Sessions
 with Sessions(Path(sys.argv[1])).run(sys.argv[2], follow=False) as run:
     run.write({"stage": "asked", "question": "slow?", "time": ""})
@@ -271,3 +274,17 @@ def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with Sessions(tmp_path / "home" / "research").run(new_id(), follow=False) as run:
         assert run is None
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_plugin_said_is_not_kept(memory: Holdfast) -> None:
+    answer = memory.ask(ASKED, "all")
+    number = len(answer.citations) + 1
+    theirs = Citation(number, "", Layer.PROVIDERS, "wiki: ask the octopus", "")
+    whole = replace(
+        answer,
+        answer=f"{answer.answer}\nFrom outside (wiki): “ask the octopus” [{number}]",
+        citations=(*answer.citations, theirs),
+    )
+    line = line_of(Event(Stage.DONE, "Done.", answer=whole), "", str, "key")
+    assert "octopus" not in str(line) and "Postgres" in str(line) and "key" not in line
+    assert line_of(Event(Stage.DONE, "Done.", answer=answer), "", str, "key")["key"] == "key"

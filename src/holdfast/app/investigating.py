@@ -120,7 +120,11 @@ class Investigation:
 
     def _steps(self, run: Run, reads: str, key: str, earlier: list[str]) -> Iterator[Event]:
         known = next(
-            (line for line in reversed(run.lines()) if line.get("answer") and line["key"] == key),
+            (
+                line
+                for line in reversed(run.lines())
+                if line.get("answer") and line.get("key") == key
+            ),
             None,
         )
         if known is not None:

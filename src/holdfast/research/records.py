@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from holdfast.model.query import Answer, Citation, Confidence, Cost, Layer
@@ -13,6 +14,7 @@ from holdfast.research.sessions import ASKED, Line
 from holdfast.store.protocol import Reader
 
 _LONG = 4000
+THEIRS = "(what a plugin said is not kept)"
 GONE = "(not shown: the record was forgotten or erased)"
 
 
@@ -32,8 +34,28 @@ def line_of(event: Event, time: str, clean: Callable[[str], str], key: str = "")
     }  # fmt: skip
     told = {name: value for name, value in line.items() if value not in ("", 0, [])}
     if event.answer is not None:
-        told |= {"answer": spell_answer(event.answer, clean), "key": key}
+        kept = ours_of(event.answer)
+        told["answer"] = spell_answer(kept, clean)
+        if kept is event.answer:
+            told["key"] = key  # what is not kept whole cannot be given again
     return told
+
+
+def ours_of(answer: Answer) -> Answer:
+    """An answer without what plugins said: that is shown, and never kept."""
+    theirs = [cited for cited in answer.citations if cited.layer is Layer.PROVIDERS]
+    if not theirs:
+        return answer
+    marks = [f"[{cited.number}]" for cited in theirs]
+    lines = answer.answer.split("\n")
+    return replace(
+        answer,
+        answer="\n".join(THEIRS if any(m in line for m in marks) else line for line in lines),
+        citations=tuple(
+            cited._replace(excerpt=THEIRS) if cited in theirs else cited
+            for cited in answer.citations
+        ),
+    )
 
 
 def spell_answer(answer: Answer, clean: Callable[[str], str] = lambda text: text) -> Line:

@@ -110,8 +110,9 @@ def _streamed(screen: Screen, asked: Investigation, arguments: argparse.Namespac
     for event in asked:
         answer = event.answer or answer
         if arguments.json:
-            line = line_of(event, asked.moment(), str)
-            screen.json_line({"session_id": asked.id, **line})
+            line = line_of(event._replace(answer=None), asked.moment(), str)
+            told_now = {"answer": event.answer} if event.answer else {}
+            screen.json_line({"session_id": asked.id, **line, **told_now})
         else:
             beside.line(beside.paint(told(event.stage.value, event.round, event.text), "dim"))
     if answer is None:
