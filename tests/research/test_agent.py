@@ -37,9 +37,13 @@ def opened(uri: str) -> tuple[Hit, Citation] | None:
     return hit, Citation(0, uri, Layer.TRANSCRIPTS, text, "/sessions/s#msg-1")
 
 
+def unnoticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
+    """Whoever listens does not."""
+
+
 def looked(*uris: str, given: Mapping[str, Any] | None = None) -> Lookups:
     rows = [{"uri": uri, "text": TEXTS.get(uri, "")} for uri in uris]
-    lookups = Lookups(lambda n, a: given or {"results": rows}, lambda *_: None, lambda: False)
+    lookups = Lookups(lambda n, a: given or {"results": rows}, unnoticed, lambda: False)
     lookups.look_up("search", {})
     return lookups
 
@@ -101,7 +105,7 @@ def test_all_from_outside_is_said() -> None:
 
 def test_there_is_an_end_to_what_is_shown() -> None:
     rows = [{"uri": f"holdfast://turn/{n}", "text": "x" * 900} for n in range(500)]
-    lookups = Lookups(lambda n, a: {"results": rows}, lambda *_: None, lambda: False)
+    lookups = Lookups(lambda n, a: {"results": rows}, unnoticed, lambda: False)
     given = [lookups.look_up("search", {}) for _ in range(20)]
     assert sum(map(len, given[:-1])) <= CHARACTERS + 1500
     assert "Answer now" in given[-1]
@@ -113,7 +117,7 @@ def test_what_a_tool_refuses_is_told_to_the_model() -> None:
     def refuse(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         raise InputError("There is no tool 'Bash'.", "Use search.")
 
-    lookups = Lookups(refuse, lambda *_: None, lambda: False)
+    lookups = Lookups(refuse, unnoticed, lambda: False)
     assert lookups.look_up("Bash", {}) == "There is no tool 'Bash'. Use search."
 
 
@@ -124,7 +128,7 @@ def test_a_talk_that_was_stopped_looks_up_nothing() -> None:
         calls.append(name)
         return {}
 
-    lookups = Lookups(call, lambda *_: None, lambda: True)
+    lookups = Lookups(call, unnoticed, lambda: True)
     assert lookups.look_up("search", {}) == "Stopped." and not calls
 
 
@@ -141,5 +145,7 @@ def test_an_answer_of_another_form_is_told_to_the_model(text: str) -> None:
 
 
 def test_small_faults_of_an_answer_are_mended() -> None:
-    told = {"sentences": [{"text": "So."}, {"cites": []}, 3, {"text": "Yes.", "cites": "turn/a"}]}
+    told: dict[str, list[Any]] = {
+        "sentences": [{"text": "So."}, {"cites": []}, 3, {"text": "Yes.", "cites": "turn/a"}]
+    }
     assert read_sentences(json.dumps(told)) == (Sentence("So.", ()), Sentence("Yes.", ()))
