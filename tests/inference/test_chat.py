@@ -125,6 +125,7 @@ def test_a_busy_service_says_when_to_come_back(service: Service, status: int) ->
         ("soon", None, None),
         ("-5", None, None),
     ],
+    ids=["seconds", "half", "tomorrow", "past", "word", "negative"],
 )
 def test_a_service_may_name_seconds_or_a_moment(
     service: Service, after: str, least: float | None, most: float | None
