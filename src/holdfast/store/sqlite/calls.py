@@ -18,8 +18,8 @@ _SUMMARY = "bank, hash, version, kind, record, last_seq, model, time, content, p
 _SUMS = (
     "count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
     "coalesce(sum(tokens_cached), 0), coalesce(sum(usd), 0.0), "
-    "coalesce(sum(usd IS NULL AND tokens_in + tokens_out > 0), 0), "
-    "coalesce(sum(outcome NOT IN ('done', 'open')), 0)"
+    "coalesce(sum(CASE WHEN usd IS NULL AND tokens_in + tokens_out > 0 THEN 1 ELSE 0 END), 0), "
+    "coalesce(sum(CASE WHEN outcome IN ('done', 'open') THEN 0 ELSE 1 END), 0)"
 )
 # Whether nothing was made of a record `r`, as far as it reaches, by this version.
 _UNTRIED = (
@@ -101,7 +101,8 @@ class CallWays(Asking):
         if s.content:
             self._run(
                 "INSERT INTO stale VALUES (?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET first = min(first, excluded.first)",
+                "ON CONFLICT (bank, session) "
+                "DO UPDATE SET first = min(stale.first, excluded.first)",
                 s.bank,
                 session,
                 first,

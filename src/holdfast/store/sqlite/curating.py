@@ -64,11 +64,12 @@ class CuratingQuestions(Asking):
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, word, rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curated WHERE {named} AND (forgotten OR \"into\" <> '') "
+            f"SELECT {rows.CURATED} FROM curated WHERE {named} "
+            "AND (forgotten <> 0 OR \"into\" <> '') "
             "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden "
             f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curated AS own "
             "WHERE own.bank = hidden.bank AND own.kind = hidden.kind AND own.id = hidden.id "
-            "AND (own.forgotten OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
+            "AND (own.forgotten <> 0 OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
             *given,
             *given,
             limit,

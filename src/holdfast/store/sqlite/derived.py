@@ -105,7 +105,7 @@ class DerivedWays(ConceptWays, RuleWays, SharedWays, MindWays, FactWriting, Grap
 
     def drop_derived(self) -> None:
         # First make the index whole: words that it has lost could not be taken out of it.
-        self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
+        self._rebuild_index()
         for table in ("exchange", "digest", "made", *_OF_STAGES):
             self._run(f"DELETE FROM {table}")
         self.drop_concepts()
@@ -118,4 +118,7 @@ class DerivedWays(ConceptWays, RuleWays, SharedWays, MindWays, FactWriting, Grap
         self.drop_graph()
         self._drop_retained()
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
+        self._rebuild_index()
+
+    def _rebuild_index(self) -> None:
         self._run("INSERT INTO fts (fts) VALUES ('rebuild')")

@@ -20,6 +20,7 @@ from holdfast.errors import StoreBusyError
 from holdfast.model.curation import Action
 from holdfast.model.uris import uri
 from holdfast.store.curated import Erasure, Scrubbing, Touched
+from holdfast.store.sqlite.asking import Connection
 from holdfast.store.sqlite.connection import BUSY_S, translated
 from holdfast.store.sqlite.derived import DerivedWays
 from holdfast.store.sqlite.forge import ForgeWays
@@ -111,7 +112,7 @@ class ErasingWays(DerivedWays, ForgeWays):
     """What cannot be undone."""
 
     def erase(self, what: Erasure) -> None:
-        self._run("PRAGMA secure_delete = ON")
+        self._overwrite_what_goes()
         self._erase_summaries(what)
         self._erase_patterns(what)
         for session in what.sessions:
@@ -146,6 +147,9 @@ class ErasingWays(DerivedWays, ForgeWays):
         # The names of what is erased go at once; the graph is made again from what is left.
         self.drop_graph(what.bank)
         self.note_change(what.bank, "")
+
+    def _overwrite_what_goes(self) -> None:
+        self._run("PRAGMA secure_delete = ON")
 
     def _erase_beside(self, what: Erasure) -> None:
         """What lies in tables of their own beside turns, commits and memories."""
@@ -228,7 +232,7 @@ class ErasingWays(DerivedWays, ForgeWays):
             return [touched for touched, _, _ in _finds(self._connection, clean)]
 
     def scrub(self, clean: Scrubbing) -> None:
-        self._run("PRAGMA secure_delete = ON")
+        self._overwrite_what_goes()
         with translated(self._path):
             found = [
                 (touched.table, rowid, row)
@@ -337,7 +341,7 @@ class ErasingWays(DerivedWays, ForgeWays):
 
 
 def _finds(
-    connection: sqlite3.Connection, clean: Scrubbing
+    connection: Connection, clean: Scrubbing
 ) -> Iterator[tuple[Touched, int, Sequence[Any]]]:
     """The rows that hold what is scrubbed, each with its number and its words."""
     for table, columns in _WORDS.items():

@@ -254,7 +254,7 @@ class FactWriting(FactAnswers):
     def deeds(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
         if not words:
             return
-        held = " OR ".join("instr(action, ?) OR instr(target, ?)" for _ in words)
+        held = " OR ".join("instr(action, ?) > 0 OR instr(target, ?) > 0" for _ in words)
         with translated(self._path):
             for row in self._connection.execute(
                 f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND tool IS NOT NULL "

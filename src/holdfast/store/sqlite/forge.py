@@ -100,7 +100,7 @@ class ForgeQuestions(CuratingQuestions):
     def pulls_fixing(self, bank: str, issue: int) -> list[Pull]:
         return self._pulls(
             "bank = ? AND fixes <> '[]' AND EXISTS (SELECT 1 FROM json_each(fixes) "
-            "WHERE value = ?) ORDER BY number, id",
+            "WHERE CAST(value AS INTEGER) = ?) ORDER BY number, id",
             *(bank, issue),
         )
 
@@ -121,7 +121,7 @@ class ForgeQuestions(CuratingQuestions):
     def commits_naming(self, bank: str, number: int) -> list[str]:
         like = f"%#{number}%"
         found = self._all(
-            "SELECT id, subject || char(10) || body FROM seen_commit "
+            "SELECT id, subject || ' ' || body FROM seen_commit "
             "WHERE bank = ? AND (subject LIKE ? OR body LIKE ?) ORDER BY id",
             *(bank, like, like),
         )

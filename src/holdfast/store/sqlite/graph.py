@@ -128,7 +128,7 @@ class GraphAsking(Asking):
             "JOIN spelling ON spelling.number = other.spelling "
             "JOIN entity ON entity.number = spelling.entity "
             "WHERE own.spelling IN (SELECT number FROM spelling WHERE entity = ? AND +bank = ?) "
-            "AND spelling.entity <> ? GROUP BY entity.number "
+            f"AND spelling.entity <> ? GROUP BY {_KNOWN} "
             "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
             *(entity, bank, entity, limit),
         )
@@ -193,7 +193,7 @@ class GraphAsking(Asking):
                     f"ON x.bank = node.bank AND x.id = node.id {resting} CROSS JOIN passage "
                     "ON passage.bank = node.bank AND passage.kind = 'memory' "
                     f"AND passage.id = made.id WHERE node.number IN ({_marks(some)}) "
-                    "AND node.kind = 'exchange' AND +node.bank = ? ORDER BY 1, made.id",
+                    "AND node.kind = 'exchange' AND +node.bank = ? ORDER BY 1, passage.id",
                     *some,
                     bank,
                 )
@@ -233,7 +233,8 @@ class GraphWriting(GraphAsking, ProgressWays):
             self._run_many(
                 "INSERT INTO mention SELECT number, ?, ?, ? FROM spelling "
                 "WHERE bank = ? AND sort = ? AND text = ? "
-                "ON CONFLICT DO UPDATE SET parts = parts | excluded.parts",
+                "ON CONFLICT (spelling, time, node) DO UPDATE "
+                "SET parts = mention.parts | excluded.parts",
                 [(node.time, number, int(m.parts), bank, m.sort.value, m.text) for m in mentions],
             )
             self._run_many(
@@ -262,7 +263,8 @@ class GraphWriting(GraphAsking, ProgressWays):
             "count(DISTINCT node.session) FROM spelling "
             "JOIN mention ON mention.spelling = spelling.number "
             "JOIN node ON node.number = mention.node "
-            "WHERE spelling.bank = ? GROUP BY spelling.number ORDER BY sort, text",
+            "WHERE spelling.bank = ? GROUP BY spelling.number, sort, text, key, spelling.id "
+            "ORDER BY sort, text",
             bank,
         )
         return [Spelling(row[0], Sort(row[1]), *row[2:]) for row in found]

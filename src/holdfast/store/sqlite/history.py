@@ -146,7 +146,7 @@ class HistoryQuestions(Asking):
     def committing(self, bank: str) -> list[Turn]:
         found = self._all(
             f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND action LIKE '%git%commit%' "
-            "AND ok IS NOT 0 ORDER BY time, session, seq",
+            "AND (ok IS NULL OR ok <> 0) ORDER BY time, session, seq",
             bank,
         )
         return [rows.turn_of(row) for row in found]

@@ -54,7 +54,7 @@ def put(run: Callable[..., Any], record: Labelled) -> None:
     )
     numbers = json.dumps([id for (id,) in ids])
     run(
-        "INSERT INTO labelled SELECT value, ?, ?, ? FROM json_each(?)",
+        "INSERT INTO labelled SELECT CAST(value AS INTEGER), ?, ?, ? FROM json_each(?)",
         time,
         kind,
         record.id,
@@ -157,7 +157,8 @@ def _named(path: str) -> _Condition:
         return file + "label.text = ?", (path,)
     end = "/" + path
     return (
-        file + "label.name = ? AND (label.text = ? OR substr(label.text, -length(?)) = ?)",
+        file + "label.name = ? AND (label.text = ? "
+        "OR substr(label.text, length(label.text) - length(?) + 1) = ?)",
         (path.rpartition("/")[2], path, end, end),
     )
 
@@ -175,7 +176,7 @@ def bearers(
     others = [condition for n, condition in enumerate(conditions) if n != fewest]
     checks = "".join(
         " AND EXISTS (SELECT 1 FROM bearer CROSS JOIN json_each(bearer.labels) AS had "
-        "CROSS JOIN label ON label.id = had.value WHERE bearer.bank = ? "
+        "CROSS JOIN label ON label.id = CAST(had.value AS INTEGER) WHERE bearer.bank = ? "
         f"AND bearer.kind = labelled.kind AND bearer.id = labelled.id AND {sql})"
         for sql, _ in others
     )
