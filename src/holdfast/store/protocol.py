@@ -35,6 +35,7 @@ from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.progress import Progress
 from holdfast.store.rules import RuleQuestions, RuleWays
+from holdfast.store.sessions import SessionQuestions
 from holdfast.store.shared import SharedQuestions, SharedWays
 from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
@@ -91,6 +92,7 @@ class Reader(
     HistoryQuestions,
     ForgeQuestions,
     SharedQuestions,
+    SessionQuestions,
     Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in

@@ -7,6 +7,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from holdfast.interfaces.ui import prose, words
+
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
 # What is reached from every page: address, name, and the key that goes there.
@@ -14,6 +16,23 @@ PLACES = (
     ("/", "Ask", "a"),
     ("/sessions", "Sessions", "s"),
 )
+_FILTERS: dict[str, Any] = {
+    "clock": words.clock,
+    "count": words.count,
+    "day": words.day,
+    "diff": prose.diff,
+    "folded": prose.folded,
+    "is_diff": prose.is_diff,
+    "lasted": words.lasted,
+    "link": words.link,
+    "moment": words.moment,
+    "pieces": words.pieces,
+    "prose": prose.prose,
+    "raw": prose.raw,
+    "seconds": words.seconds,
+    "session_link": words.session_link,
+    "without": words.without,
+}
 
 
 class Pages:
@@ -27,13 +46,9 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters["day"] = _day
+        self._templates.filters.update(_FILTERS)
 
     def render(self, template: str, **shown: Any) -> str:
         """A page."""
-        usual = {"title": "", "path": "", "form_key": "", "question": "", "places": PLACES}
+        usual = {"title": "", "path": "", "form_key": "", "searched": "", "places": PLACES}
         return self._templates.get_template(template).render({**usual, **shown})
-
-
-def _day(time: str) -> str:
-    return time[:10] or "undated"

@@ -23,6 +23,7 @@ from holdfast.store.sqlite.graph import GraphAsking
 from holdfast.store.sqlite.history import HistoryQuestions
 from holdfast.store.sqlite.mind import MindQuestions
 from holdfast.store.sqlite.rules import RuleQuestions
+from holdfast.store.sqlite.sessions import SessionQuestions
 from holdfast.store.sqlite.shared import SHARED, SharedQuestions, shared_of
 from holdfast.store.sqlite.vectors import VectorQuestions
 
@@ -56,6 +57,7 @@ class SqliteReader(
     FactAnswers,
     GraphAsking,
     HistoryQuestions,
+    SessionQuestions,
 ):
     """The questions. Built on an open connection, which it does not own."""
 

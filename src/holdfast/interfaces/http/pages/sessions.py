@@ -1,17 +1,161 @@
-"""Sessions: the list, and one of them."""
+"""Sessions: the list, and one of them as a conversation, window by window."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+import re
+from typing import Annotated, NamedTuple
+from urllib.parse import urlencode
 
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.ui.conversation import Nested, Said, conversation
+from holdfast.interfaces.ui.words import session_link
+from holdfast.model.accounts import Injection
+from holdfast.model.bank import Bank
+from holdfast.model.records import Digest, Exchange, Outcome, Session
+from holdfast.recall.commits import Making, commits_of
+from holdfast.store.sessions import Extent, Facets, Listed, Sieve
 
 router = APIRouter(prefix="/sessions")
+ON_A_PAGE = 50
+# So many turns are shown at once, and so many before the one that was asked for.
+WINDOW = 200
+BEFORE = 20
+_MOST = 10**9
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+Place = Annotated[int, Query(ge=0, le=_MOST)]
+
+
+class _List(NamedTuple):
+    found: list[Listed]
+    banks: list[Bank]
+    facets: Facets
 
 
 @router.get("")
-async def sessions(visit: Visiting, limit: int = 50) -> HTMLResponse:
-    """The latest sessions."""
-    found = await visit.desk.read(lambda memory: memory.reader.sessions(None, min(limit, 200)))
-    return visit.page("sessions.html", title="Sessions", sessions=found)
+async def sessions(
+    visit: Visiting,
+    bank: str = "",
+    agent: str = "",
+    branch: str = "",
+    outcome: str = "",
+    since: str = "",
+    until: str = "",
+    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+) -> HTMLResponse:
+    """The latest sessions that pass the filters."""
+    days = [day if _DAY.fullmatch(day) else "" for day in (since, until)]
+
+    def look(memory: Holdfast) -> _List:
+        id = memory.bank_id(bank or "all")
+        sieve = Sieve(id, agent, branch, outcome, *days)
+        reader = memory.reader
+        found = reader.listed(sieve, ON_A_PAGE + 1, (page - 1) * ON_A_PAGE)
+        return _List(found, reader.banks(), reader.facets(id))
+
+    told = await visit.desk.read(look)
+    chosen = {
+        "bank": bank, "agent": agent, "branch": branch, "outcome": outcome,
+        "since": days[0], "until": days[1],
+    }  # fmt: skip
+    asked = urlencode({name: value for name, value in chosen.items() if value})
+    return visit.page(
+        "sessions.html",
+        title="Sessions",
+        sessions=told.found[:ON_A_PAGE],
+        more=len(told.found) > ON_A_PAGE,
+        banks=told.banks,
+        names={known.id: known.name for known in told.banks},
+        facets=told.facets,
+        outcomes=[one.value for one in Outcome],
+        chosen=chosen,
+        asked=asked,
+        page=page,
+    )
+
+
+class _Session(NamedTuple):
+    session: Session
+    bank: str
+    digest: Digest | None
+    exchanges: list[Exchange]
+    extent: Extent
+    said: list[Said]
+    earlier: int | None
+    later: int | None
+    injections: list[Injection]
+    redacted: dict[str, int]
+    subagents: list[Nested]
+    parent: Session | None
+    commits: tuple[Making, ...]
+
+
+@router.get("/{name}/msg")
+async def message(name: str, n: Place = 1) -> RedirectResponse:
+    """A message of a session, wherever it lies."""
+    return RedirectResponse(session_link(name, n), 303)
+
+
+@router.get("/{name}/msg/{n}")
+async def at_message(name: str, n: int) -> RedirectResponse:
+    """The same, by an address."""
+    return RedirectResponse(session_link(name, min(max(n, 1), _MOST)), 303)
+
+
+@router.get("/{name}")
+async def session(
+    visit: Visiting,
+    name: str,
+    first: Annotated[int, Query(alias="from", ge=0, le=_MOST)] = 0,
+    at: Place = 0,
+) -> HTMLResponse:
+    """One session, from a place on or around a message."""
+    told = await visit.desk.read(lambda memory: _look(memory, name, first, at))
+    title = told.session.title or (told.digest.request if told.digest else "") or name
+    return visit.page("session.html", title=title, at=at, name=name, **told._asdict())
+
+
+def _look(memory: Holdfast, name: str, first: int, at: int) -> _Session:
+    reader = memory.reader
+    found = reader.named(name)
+    if not found:
+        raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
+    session = found[0]
+    bank, id = session.bank, session.id
+    extent = reader.extent(bank, id)
+    if at:
+        before = reader.window_before(bank, id, at, BEFORE)
+        first = before if before is not None else at
+    first = first if first <= extent.last else extent.first
+    window = reader.window(bank, id, first, WINDOW)
+    turns = reader.turns(bank, id, *window) if window else []
+    exchanges = reader.exchanges(bank, id)
+    nested = [Nested(s, reader.digest_of(s.bank, s.id)) for s in reader.subagents(bank, id)]
+    last = window[1] if window else 0
+    return _Session(
+        session=session,
+        bank=memory.bank_name(bank),
+        digest=reader.digest_of(bank, id),
+        exchanges=exchanges,
+        extent=extent,
+        said=conversation(turns, exchanges, nested, at),
+        earlier=reader.window_before(bank, id, window[0], WINDOW) if window else None,
+        later=last + 1 if last < extent.last else None,
+        injections=_injected(memory, session),
+        redacted=reader.redacted(session.source),
+        subagents=nested,
+        parent=reader.session(bank, session.parent) if session.parent else None,
+        commits=commits_of(reader, session),
+    )
+
+
+def _injected(memory: Holdfast, session: Session) -> list[Injection]:
+    """What the session was told, in order; a subagent is told nothing of its own."""
+    if session.parent:
+        return []
+    return memory.store.injections(session.bank, session.host)[::-1]

@@ -1,0 +1,145 @@
+"""Text from memory as HTML. It is somebody's text, and may be anybody's: every character of it is
+escaped, and of Markdown only what cannot lead anywhere is shown as such: code, lists, bold. Links
+and pictures stay the characters they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from markupsafe import Markup, escape
+
+_FENCE = re.compile(r"\s{0,3}(```+|~~~+)(.*)")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*)")
+_HEAD = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
+_INLINE = re.compile(
+    r"(`+)(?P<code>.+?)\1|\*\*(?P<bold>[^*\n]+)\*\*|\[redacted:(?P<kind>[\w -]+)\]"
+)
+_RAW = re.compile(r"\[redacted:([\w -]+)\]")
+_CODE_OF_DIFF = ("diff", "patch")
+_RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*")
+LONG = 4000
+_CUT = 3200
+
+
+def prose(text: str) -> Markup:
+    """A text in paragraphs."""
+    return Markup("").join(_blocks(text.replace("\r\n", "\n").split("\n")))
+
+
+def folded(text: str) -> Markup:
+    """The same; of what is very long, the rest is in a fold."""
+    if len(text) <= LONG:
+        return prose(text)
+    at = text.rfind("\n", 0, _CUT)
+    at = at if at > _CUT // 2 else _CUT
+    more = Markup('<details class="rest"><summary>{} more characters</summary>{}</details>')
+    return prose(text[:at]) + more.format(f"{len(text) - at:,}", prose(text[at:]))
+
+
+def diff(text: str) -> Markup:
+    """Lines that came, went and stayed, each in its colour."""
+    return Markup("").join(_diff_line(line) for line in text.split("\n"))
+
+
+def raw(text: str) -> Markup:
+    """Output as it is, with what was taken out marked."""
+    return _marked(text, _RAW, lambda found: _mark(found.group(1)))
+
+
+def is_diff(text: str) -> bool:
+    """Whether a text is lines that came and went."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    changed = sum(line[:1] in "+-" for line in lines)
+    return bool(lines) and changed * 2 >= len(lines)
+
+
+def _blocks(lines: list[str]) -> Iterator[Markup]:
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if found := _FENCE.fullmatch(line):
+            end = at + 1
+            while end < len(lines) and not lines[end].strip().startswith(found.group(1)[:3]):
+                end += 1
+            yield _code(found.group(2).strip(), "\n".join(lines[at + 1 : end]))
+            at = end + 1
+        elif _ITEM.fullmatch(line):
+            end = at
+            while end < len(lines) and _ITEM.fullmatch(lines[end]):
+                end += 1
+            yield _list(lines[at:end])
+            at = end
+        elif line.lstrip().startswith("|"):
+            end = at
+            while end < len(lines) and lines[end].lstrip().startswith("|"):
+                end += 1
+            yield Markup("<pre>{}</pre>").format(raw("\n".join(lines[at:end])))
+            at = end
+        else:
+            end = at
+            while end < len(lines) and not _ends_paragraph(lines[end]):
+                end += 1
+            end = max(end, at + 1)
+            yield _paragraph(lines[at:end])
+            at = end
+
+
+def _ends_paragraph(line: str) -> bool:
+    if not line.strip() or line.lstrip().startswith("|"):
+        return True
+    return any(kind.fullmatch(line) for kind in (_FENCE, _ITEM, _HEAD))
+
+
+def _paragraph(lines: list[str]) -> Markup:
+    if found := _HEAD.fullmatch(lines[0]):
+        return Markup('<p class="head">{}</p>').format(_inline(found.group(1)))
+    if _RULE.fullmatch(lines[0]):
+        return Markup("<hr>")
+    words = Markup("<br>").join(_inline(line) for line in lines if line.strip())
+    return Markup("<p>{}</p>").format(words) if words else Markup("")
+
+
+def _list(lines: list[str]) -> Markup:
+    items = (found.group(1) for line in lines if (found := _ITEM.fullmatch(line)))
+    return Markup("<ul>{}</ul>").format(
+        Markup("").join(Markup("<li>{}</li>").format(_inline(item)) for item in items)
+    )
+
+
+def _code(language: str, text: str) -> Markup:
+    told = diff(text) if language in _CODE_OF_DIFF else raw(text)
+    return Markup("<pre><code>{}</code></pre>").format(told)
+
+
+def _inline(text: str) -> Markup:
+    return _marked(text, _INLINE, _piece)
+
+
+def _piece(found: re.Match[str]) -> Markup:
+    if code := found.group("code"):
+        return Markup("<code>{}</code>").format(code.strip())
+    if bold := found.group("bold"):
+        return Markup("<strong>{}</strong>").format(bold)
+    return _mark(found.group("kind"))
+
+
+def _mark(kind: str) -> Markup:
+    return Markup('<mark class="redacted" title="taken out before it was kept">{}</mark>').format(
+        f"redacted: {kind}"
+    )
+
+
+def _marked(text: str, pattern: re.Pattern[str], told: Callable[[re.Match[str]], Markup]) -> Markup:
+    parts: list[Markup] = []
+    at = 0
+    for found in pattern.finditer(text):
+        parts += [escape(text[at : found.start()]), told(found)]
+        at = found.end()
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+def _diff_line(line: str) -> Markup:
+    kinds = {"+": "added", "-": "removed", "@": "hunk"}
+    kind = kinds.get(line[:1], "same")
+    return Markup('<span class="{}">{}</span>').format(kind, raw(line) or Markup("&nbsp;"))

@@ -1,0 +1,89 @@
+"""How pages spell times, numbers and names; and which page of ours shows a record."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from urllib.parse import quote
+
+from holdfast.model.uris import parse_uri
+
+_CITED = re.compile(r"\[(\d{1,3})\]")
+
+
+def day(time: str) -> str:
+    """2 Sep 2026."""
+    found = _parsed(time)
+    return f"{found.day} {found:%b %Y}" if found else "undated"
+
+
+def moment(time: str) -> str:
+    """2 Sep 2026, 08:13."""
+    found = _parsed(time)
+    return f"{found.day} {found:%b %Y, %H:%M}" if found else "undated"
+
+
+def clock(time: str) -> str:
+    """08:13."""
+    found = _parsed(time)
+    return f"{found:%H:%M}" if found else ""
+
+
+def lasted(started: str, ended: str) -> str:
+    """How long it was between two moments."""
+    first, last = _parsed(started), _parsed(ended)
+    if first is None or last is None:
+        return ""
+    minutes = round((last - first).total_seconds() / 60)
+    if minutes < 60:
+        return f"{max(minutes, 1)} min"
+    hours = minutes / 60
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.0f} days"
+
+
+def seconds(ms: int | None) -> str:
+    """How long a call took; "" where nobody knows."""
+    if ms is None:
+        return ""
+    return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """1 turn, 2 turns."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def link(uri: str) -> str:
+    """The page of ours that shows what a URI names."""
+    named = parse_uri(uri)
+    if named is None or not named.word:
+        return ""
+    return f"/record/{quote(named.word, safe='')}/{quote(named.id, safe=':')}"
+
+
+def session_link(session: str, place: int = 0) -> str:
+    """The page of a session, at a message if one is named."""
+    page = f"/sessions/{quote(session, safe=':')}"
+    return f"{page}?at={place}#msg-{place}" if place else page
+
+
+def without(text: str, title: str) -> str:
+    """What is said of a session, without its title, which stands above it."""
+    return text.removeprefix(f"{title} — ") if title else text
+
+
+def pieces(text: str) -> list[tuple[str, int]]:
+    """A text cut where it cites: words with 0, and "" with the number of a citation."""
+    found: list[tuple[str, int]] = []
+    at = 0
+    for mark in _CITED.finditer(text):
+        found += [(text[at : mark.start()], 0), ("", int(mark.group(1)))]
+        at = mark.end()
+    return [piece for piece in [*found, (text[at:], 0)] if piece != ("", 0)]
+
+
+def _parsed(time: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(time)
+    except ValueError:
+        return None

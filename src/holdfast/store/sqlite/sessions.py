@@ -1,0 +1,115 @@
+"""Sessions to look through, in SQLite."""
+
+from __future__ import annotations
+
+from holdfast.model.records import Session
+from holdfast.store.sessions import Extent, Facets, Listed, Sieve
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import Asking, in_bank
+
+_SESSION = ", ".join(f"s.{name}" for name in rows.SESSION.split(", "))
+_OF = "s.bank = {0}.bank AND s.id = {0}.session"
+_BRANCHES = 200
+# What has a parent that nobody read is a session like any other.
+_TOP = (
+    "(s.parent = '' OR NOT EXISTS (SELECT 1 FROM session AS p WHERE p.bank = s.bank "
+    "AND p.id = s.parent))"
+)
+
+
+class SessionQuestions(Asking):
+    """What can be asked about them."""
+
+    def listed(self, sieve: Sieve, limit: int, offset: int = 0) -> list[Listed]:
+        where, values = _passes(sieve)
+        # The few of a page are picked first: to count turns is the dear part.
+        found = self._all(
+            f"SELECT {_SESSION}, coalesce(digest.request, ''), coalesce(digest.outcome, ''), "
+            "coalesce(digest.exchanges, 0), "
+            f"(SELECT count(*) FROM seen_turn AS t WHERE {_OF.format('t')}), "
+            "(SELECT count(*) FROM seen_session AS c WHERE c.host = s.host AND c.bank = s.bank "
+            "AND c.parent = s.id) "
+            "FROM (SELECT s.* FROM seen_session AS s "
+            f"LEFT JOIN digest ON {_OF.format('digest')} WHERE {where} "
+            "ORDER BY s.ended DESC, s.id LIMIT ? OFFSET ?) AS s "
+            f"LEFT JOIN digest ON {_OF.format('digest')} ORDER BY s.ended DESC, s.id",
+            *values,
+            limit,
+            offset,
+        )
+        return [Listed(rows.session_of(row[:-5]), *row[-5:]) for row in found]
+
+    def facets(self, bank: str | None) -> Facets:
+        where, values = in_bank(bank)
+        told = [
+            tuple(
+                name
+                for (name,) in self._all(
+                    f"SELECT DISTINCT {column} FROM seen_session WHERE {where} AND {column} <> '' "
+                    f"ORDER BY {column} LIMIT {_BRANCHES}",
+                    *values,
+                )
+            )
+            for column in ("agent", "branch")
+        ]
+        return Facets(*told)
+
+    def named(self, name: str) -> list[Session]:
+        own, of_host = (
+            self._all(f"SELECT {rows.SESSION} FROM seen_session WHERE {what} ORDER BY bank", name)
+            for what in ("bank IN (SELECT id FROM bank) AND id = ?", "host = ? AND parent = ''")
+        )
+        return [rows.session_of(row) for row in own or of_host]
+
+    def subagents(self, bank: str, session: str) -> list[Session]:
+        found = self._all(
+            f"SELECT {rows.SESSION} FROM seen_session WHERE bank = ? AND parent = ? AND id <> ? "
+            "AND host IN (SELECT host FROM session WHERE bank = ? AND id = ?) "
+            "ORDER BY started, id",
+            *(bank, session, session, bank, session),
+        )
+        return [rows.session_of(row) for row in found]
+
+    def extent(self, bank: str, session: str) -> Extent:
+        row = self._one(
+            "SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM seen_turn "
+            "WHERE bank = ? AND session = ?",
+            *(bank, session),
+        )
+        return Extent(*(row or (0, 0, 0)))
+
+    def window(self, bank: str, session: str, first: int, most: int) -> tuple[int, int] | None:
+        row = self._one(
+            "SELECT min(seq), max(seq) FROM (SELECT seq FROM seen_turn WHERE bank = ? "
+            "AND session = ? AND seq >= ? ORDER BY seq LIMIT ?)",
+            *(bank, session, first, most),
+        )
+        return (row[0], row[1]) if row and row[0] is not None else None
+
+    def window_before(self, bank: str, session: str, first: int, most: int) -> int | None:
+        row = self._one(
+            "SELECT min(seq) FROM (SELECT seq FROM seen_turn WHERE bank = ? AND session = ? "
+            "AND seq < ? ORDER BY seq DESC LIMIT ?)",
+            *(bank, session, first, most),
+        )
+        return row[0] if row else None
+
+    def redacted(self, source: int) -> dict[str, int]:
+        found = self._all(
+            "SELECT kind, count FROM redaction WHERE source = ? ORDER BY count DESC, kind", source
+        )
+        return dict(found)
+
+
+def _passes(sieve: Sieve) -> tuple[str, list[str]]:
+    asked = {
+        "s.bank = ?": sieve.bank or "",
+        "s.agent = ?": sieve.agent,
+        "s.branch = ?": sieve.branch,
+        "digest.outcome = ?": sieve.outcome,
+        "s.started >= ?": sieve.since,
+        # Whatever that day has, in any of its hours.
+        "s.started <> '' AND substr(s.started, 1, 10) <= ?": sieve.until,
+    }
+    wanted = {what: rows.text(value) for what, value in asked.items() if value}
+    return " AND ".join([_TOP, *wanted]), [*wanted.values()]
