@@ -45,7 +45,7 @@ class About(NamedTuple):
 def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
     """The one entity that a URI, an id or any spelling names."""
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
-    found = [(one, known) for one in banks for known in _called(reader, one, name)]
+    found = [(one, known) for one in banks for known in called(reader, one, name)]
     if not found:
         raise NotFoundError(
             f"Nothing is known that is called {name!r}.",
@@ -59,7 +59,8 @@ def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
     return entity
 
 
-def _called(reader: Reader, bank: str, name: str) -> list[Known]:
+def called(reader: Reader, bank: str, name: str) -> list[Known]:
+    """The entities of a bank that a URI, an id or any spelling names."""
     named = parse_uri(name)
     by_id = reader.entity(bank, named.id) if named and named.word in ("", "entity") else None
     if by_id is not None:

@@ -33,6 +33,7 @@ from holdfast.store.graph import GraphQuestions, GraphWays
 from holdfast.store.history import HistoryQuestions, HistoryWays
 from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
+from holdfast.store.overview import OverviewQuestions
 from holdfast.store.progress import Progress
 from holdfast.store.rules import RuleQuestions, RuleWays
 from holdfast.store.sessions import SessionQuestions
@@ -93,6 +94,7 @@ class Reader(
     ForgeQuestions,
     SharedQuestions,
     SessionQuestions,
+    OverviewQuestions,
     Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in

@@ -22,6 +22,7 @@ from holdfast.store.sqlite.facts import CLAIM, FACT, FactAnswers, claim_of, fact
 from holdfast.store.sqlite.graph import GraphAsking
 from holdfast.store.sqlite.history import HistoryQuestions
 from holdfast.store.sqlite.mind import MindQuestions
+from holdfast.store.sqlite.overview import OverviewQuestions
 from holdfast.store.sqlite.rules import RuleQuestions
 from holdfast.store.sqlite.sessions import SessionQuestions
 from holdfast.store.sqlite.shared import SHARED, SharedQuestions, shared_of
@@ -58,6 +59,7 @@ class SqliteReader(
     GraphAsking,
     HistoryQuestions,
     SessionQuestions,
+    OverviewQuestions,
 ):
     """The questions. Built on an open connection, which it does not own."""
 

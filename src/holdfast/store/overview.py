@@ -1,0 +1,67 @@
+"""What a store tells of itself as a whole: how much there is of what in which time, the commits of
+a history one page after the other, who wrote them, and what takes the room on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+
+class Tally(NamedTuple):
+    """How many records of a kind began in a period: the start of an ISO time, `2026-03`."""
+
+    kind: str
+    period: str
+    count: int
+
+
+class Author(NamedTuple):
+    """Who wrote commits, and how many."""
+
+    name: str
+    email: str
+    commits: int
+
+
+class Portion(NamedTuple):
+    """A table or an index and the bytes it takes."""
+
+    name: str
+    bytes: int
+
+
+class Wanted(NamedTuple):
+    """Which commits: of an author, by any part of name or address, and of a file or a folder/."""
+
+    author: str = ""
+    path: str = ""
+
+
+class OverviewQuestions(Protocol):
+    """What can be asked."""
+
+    def tally(
+        self,
+        bank: str | None,
+        kinds: Sequence[str],
+        digits: int,
+        since: str = "",
+        until: str = "",
+    ) -> list[Tally]:
+        """How many passages of these kinds there are in each period, which so many digits of a
+        time name, from `since` up to `until`; by kind and period. What has no time is in none."""
+        ...
+
+    def history(
+        self, bank: str | None, wanted: Wanted, limit: int, skip: int = 0
+    ) -> list[tuple[str, str]]:
+        """Bank and id of commits, the latest first."""
+        ...
+
+    def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
+        """Who wrote commits, those with most first."""
+        ...
+
+    def portions(self) -> list[Portion]:
+        """What takes the room on disk, the largest first; empty where that cannot be told."""
+        ...

@@ -1,0 +1,105 @@
+"""What there is as a whole, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.errors import StoreError
+from holdfast.model.query import Filter
+from holdfast.store.overview import Author, Portion, Tally, Wanted
+from holdfast.store.sqlite import labels
+from holdfast.store.sqlite.asking import Asking, in_bank
+
+_LAST = "~"
+_MOST = 100_000
+_BY_AUTHOR = "(author LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\')"
+
+
+class OverviewQuestions(Asking):
+    """What can be asked."""
+
+    def tally(
+        self,
+        bank: str | None,
+        kinds: Sequence[str],
+        digits: int,
+        since: str = "",
+        until: str = "",
+    ) -> list[Tally]:
+        counted: dict[tuple[str, str], int] = {}
+        for one in self._banks_meant(bank):
+            for kind in dict.fromkeys(kinds):
+                # As in `moments`: what was retained of a session lies where its exchanges lie.
+                own = " AND session = ''" if kind == "memory" else ""
+                found = self._all(
+                    "SELECT substr(time, 1, ?), count(*) FROM passage WHERE bank = ? AND kind = ? "
+                    f"AND time >= ? AND time < ?{own} GROUP BY 1",
+                    *(digits, one, kind, since or " ", until or _LAST),
+                )
+                for period, count in found:
+                    counted[kind, period] = counted.get((kind, period), 0) + count
+        return [Tally(kind, period, n) for (kind, period), n in sorted(counted.items())]
+
+    def history(
+        self, bank: str | None, wanted: Wanted, limit: int, skip: int = 0
+    ) -> list[tuple[str, str]]:
+        where, values = in_bank(bank)
+        if wanted.author:
+            where += f" AND {_BY_AUTHOR}"
+            values += (_like(wanted.author),) * 2
+        if wanted.path:
+            return self._touching(bank, wanted, limit, skip)
+        found = self._all(
+            f"SELECT bank, id FROM seen_commit WHERE {where} "
+            "ORDER BY time DESC, id, bank LIMIT ? OFFSET ?",
+            *(*values, limit, skip),
+        )
+        return [(bank, id) for bank, id in found]
+
+    def _touching(
+        self, bank: str | None, wanted: Wanted, limit: int, skip: int
+    ) -> list[tuple[str, str]]:
+        """The commits that touch a path are found by their labels, and then looked at."""
+        most = _MOST if wanted.author else limit + skip
+        condition = _BY_AUTHOR if wanted.author else "1"
+        values = (_like(wanted.author),) * 2 if wanted.author else ()
+        found: list[tuple[str, str, str]] = []
+        for one in self._banks_meant(bank):
+            for _, id in labels.bearers(self._all, one, Filter(file=wanted.path), most, ("commit",)):
+                row = self._one(
+                    f"SELECT time FROM seen_commit WHERE bank = ? AND id = ? AND {condition}",
+                    *(one, id, *values),
+                )
+                found += [(row[0], id, one)] if row else []
+        found.sort(key=lambda commit: commit[1:])
+        found.sort(key=lambda commit: commit[0], reverse=True)
+        return [(bank, id) for _, id, bank in found[skip : skip + limit]]
+
+    def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT max(author), email, count(*) AS n FROM seen_commit WHERE {where} "
+            "GROUP BY CASE email WHEN '' THEN author ELSE lower(email) END "
+            "ORDER BY n DESC, 1, 2 LIMIT ?",
+            *(*values, limit),
+        )
+        return [Author(*row) for row in found]
+
+    def portions(self) -> list[Portion]:
+        try:
+            found = self._all(
+                "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC, 1"
+            )
+        except StoreError:  # a library without this table
+            return []
+        return [Portion(*row) for row in found]
+
+    def _banks_meant(self, bank: str | None) -> list[str]:
+        if bank is not None:
+            return [bank]
+        return [id for (id,) in self._all("SELECT id FROM bank ORDER BY id")]
+
+
+def _like(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
