@@ -24,7 +24,7 @@ _FANS = (40, 14, 8)
 _RECORDS = 120
 # A record that mentions everything holds nothing together.
 _CROWD = 40
-_TIES = 6
+_TIES = 3
 
 
 class Neighbour(NamedTuple):

@@ -12,7 +12,7 @@ class Tally(NamedTuple):
 
     kind: str
     period: str
-    count: int
+    records: int
 
 
 class Author(NamedTuple):

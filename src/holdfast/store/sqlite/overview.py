@@ -65,7 +65,9 @@ class OverviewQuestions(Asking):
         values = (_like(wanted.author),) * 2 if wanted.author else ()
         found: list[tuple[str, str, str]] = []
         for one in self._banks_meant(bank):
-            for _, id in labels.bearers(self._all, one, Filter(file=wanted.path), most, ("commit",)):
+            for _, id in labels.bearers(
+                self._all, one, Filter(file=wanted.path), most, ("commit",)
+            ):
                 row = self._one(
                     f"SELECT time FROM seen_commit WHERE bank = ? AND id = ? AND {condition}",
                     *(one, id, *values),

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.interfaces.http.pages import ask, sessions
+from holdfast.interfaces.http.pages import ask, graph, sessions
 
-ROUTERS = (ask.router, sessions.router)
+ROUTERS = (ask.router, sessions.router, graph.router)

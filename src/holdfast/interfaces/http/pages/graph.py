@@ -1,0 +1,134 @@
+"""Graph: the entities around one of them, to walk along."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from holdfast.app.addresses import page_of
+from holdfast.app.memory import Holdfast
+from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.ui.net import KINDS, Net, draw
+from holdfast.model.bank import Bank
+from holdfast.model.graph import Entity, LinkKind
+from holdfast.recall.entities import about
+from holdfast.recall.neighbours import HOPS, Neighbourhood, around, choices, foremost
+
+router = APIRouter(prefix="/graph")
+
+_RECORDS = 8
+_LINKS = 12
+_TELLING = {
+    LinkKind.CAUSES: "caused",
+    LinkKind.CAUSED_BY: "was caused by",
+    LinkKind.ENABLES: "made possible",
+    LinkKind.PREVENTS: "keeps from happening again",
+}
+
+
+class Mentioned(NamedTuple):
+    """A record that mentions the focus, and where it is seen."""
+
+    address: str
+    kind: str
+    time: str
+    title: str
+
+
+class Told(NamedTuple):
+    """A link between two records in words."""
+
+    source: str
+    source_at: str
+    how: str
+    target: str
+    target_at: str
+    via: str
+
+
+class Seen(NamedTuple):
+    """What the page shows."""
+
+    banks: list[Bank]
+    choices: list[Entity]
+    focus: Entity | None
+    found: Neighbourhood
+    records: list[Mentioned]
+    links: list[Told]
+
+
+@router.get("")
+async def graph(
+    visit: Visiting,
+    focus: str = "",
+    bank: str = "all",
+    kind: Annotated[tuple[str, ...], Query()] = (),
+    hops: Annotated[int, Query(ge=1, le=HOPS)] = 2,
+) -> HTMLResponse:
+    """Around a focus; without one, the foremost of all."""
+    kinds = tuple(one for one in kind if one in KINDS)
+    focus = focus.strip()
+
+    def looked(memory: Holdfast) -> tuple[Seen, Net]:
+        seen = _look(memory, focus, bank, kinds, hops)
+        return seen, draw(seen.found)
+
+    seen, net = await visit.desk.read(looked)
+    missing = bool(focus) and seen.focus is None and not seen.choices
+    return visit.page(
+        "graph.html",
+        404 if missing else 200,
+        title=f"{seen.focus.name[:80]} · Graph" if seen.focus else "Graph",
+        seen=seen,
+        net=net,
+        asked=focus,
+        bank=bank,
+        kinds=kinds,
+        hops=hops,
+        all_kinds=KINDS,
+        most_hops=HOPS,
+    )
+
+
+def _look(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> Seen:
+    reader, id = memory.reader, memory.bank_id(bank)
+    banks = reader.banks()
+    if not focus:
+        return Seen(banks, [], None, foremost(reader, id, kinds), [], [])
+    found = choices(reader, id, focus)
+    if len(found) != 1:
+        return Seen(banks, found, None, Neighbourhood(), [], [])
+    entity = found[0]
+    shown = around(reader, entity, hops, kinds)
+    return Seen(banks, [], entity, shown, *_told(memory, entity))
+
+
+def _told(memory: Holdfast, entity: Entity) -> tuple[list[Mentioned], list[Told]]:
+    """What mentions an entity, and what that led to."""
+    reader = memory.reader
+    told = about(reader, entity, _RECORDS)
+    seen = [
+        Mentioned(page_of(reader, entity.bank, r.uri), r.kind, r.time, r.title)
+        for r in told.records
+    ]
+    names = {r.uri: r.title for r in told.records}
+    links = [link for link in told.links if link.kind in _TELLING][:_LINKS]
+    for link in links:
+        if link.target not in names:
+            names[link.target] = _title(memory, entity.bank, link.target)
+    return seen, [
+        Told(
+            *(names[link.source], page_of(reader, entity.bank, link.source), _TELLING[link.kind]),
+            *(names[link.target], page_of(reader, entity.bank, link.target), link.via),
+        )
+        for link in links
+    ]
+
+
+def _title(memory: Holdfast, bank: str, uri: str) -> str:
+    word, _, id = uri.removeprefix("holdfast://").partition("/")
+    place = memory.reader.place(bank, word, id)
+    found = memory.reader.passages_at(bank, [place.node]) if place else []
+    return " ".join(found[0][1].body.split())[:100] if found else uri

@@ -1,0 +1,255 @@
+"""Where the nodes of a net lie on a page, and which of their labels can be read there.
+
+The same net always lies the same way: it starts out in sectors around the focus, springs and
+repulsion even it out, and what still touches is pushed apart. Labels are given room in the order
+of their weight, beside their own node, on top of nothing; who finds none shows it when pointed at.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ROUNDS = 90
+_PUSHES = 60
+_GAP = 7.0
+_EDGE = 26.0
+_GOLDEN = math.pi * (3 - math.sqrt(5))
+_LETTER = 7.2
+_LINE = 15.0
+
+_Points = NDArray[np.float64]
+
+
+class Spot(NamedTuple):
+    """A node to place: by whom it was come to (its own place for the first), how large it is."""
+
+    via: int
+    hops: int
+    radius: float
+
+
+class Label(NamedTuple):
+    """A text beside a node; `anchor` is SVG's word for the side it starts from. One that is not
+    `shown` waits to be pointed at."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str
+    shown: bool
+
+
+class Box(NamedTuple):
+    """A rectangle."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def within(self, other: Box) -> bool:
+        """Whether it lies in another."""
+        across = other.left <= self.left and self.right <= other.right
+        return across and other.top <= self.top and self.bottom <= other.bottom
+
+
+def place(
+    spots: Sequence[Spot], ties: Sequence[tuple[int, int, float]], width: float, height: float
+) -> list[tuple[float, float]]:
+    """A point for every node, all within the page."""
+    if not spots:
+        return []
+    focused = len(spots) > 1 and all(spot.hops for spot in spots[1:])
+    at = _sectors(spots) if focused else _spiral(len(spots))
+    radii = np.array([spot.radius for spot in spots])
+    at = _even_out(at, ties, focused)
+    at = _fill(at, width, height, focused)
+    at = _push_apart(at, radii, width, height, focused)
+    return [(round(float(x), 1), round(float(y), 1)) for x, y in at]
+
+
+def _spiral(count: int) -> _Points:
+    steps = np.arange(count)
+    far = np.sqrt((steps + 0.5) / count)
+    return np.stack([far * np.cos(steps * _GOLDEN), far * np.sin(steps * _GOLDEN)], axis=1)
+
+
+def _sectors(spots: Sequence[Spot]) -> _Points:
+    """Everyone in the sector of whom it was come to, as wide as what follows needs."""
+    below: list[list[int]] = [[] for _ in spots]
+    for number, spot in enumerate(spots):
+        if spot.via != number:
+            below[spot.via].append(number)
+    weight = [1.0] * len(spots)
+    for number in range(len(spots) - 1, 0, -1):
+        if spots[number].via != number:
+            weight[spots[number].via] += weight[number]
+    at = np.zeros((len(spots), 2))
+    deepest = max(spot.hops for spot in spots)
+    waiting = [(0, 0.0, 2 * math.pi)]
+    while waiting:
+        number, start, end = waiting.pop()
+        whole = sum(weight[one] for one in below[number])
+        for one in below[number]:
+            share = (end - start) * weight[one] / whole
+            angle, far = start + share / 2, spots[one].hops / deepest
+            at[one] = far * math.cos(angle), far * math.sin(angle)
+            waiting.append((one, start, start + share))
+            start += share
+    return at
+
+
+def _even_out(at: _Points, ties: Sequence[tuple[int, int, float]], focused: bool) -> _Points:
+    """Springs along the ties, repulsion between all; cooler with every round."""
+    count = len(at)
+    near = 1.2 / math.sqrt(count)
+    one = np.array([tie[0] for tie in ties], dtype=np.intp)
+    other = np.array([tie[1] for tie in ties], dtype=np.intp)
+    firm = np.array([1 + math.log(max(1.0, tie[2])) for tie in ties])
+    for round_ in range(_ROUNDS):
+        force = near**2 / (_squares(at) + 1e-4)
+        move = at * force.sum(axis=1)[:, None] - force @ at
+        if len(ties):
+            pull = at[one] - at[other]
+            far = np.sqrt((pull**2).sum(axis=1))
+            pull *= (far * firm / near * 0.12)[:, None]
+            np.add.at(move, one, -pull)
+            np.add.at(move, other, pull)
+        move -= at * 0.35
+        step = np.sqrt((move**2).sum(axis=1)) + 1e-9
+        heat = 0.12 * (1 - round_ / _ROUNDS) + 0.004
+        at = at + move * (np.minimum(step, heat) / step)[:, None]
+        if focused:
+            at = at - at[0]
+    return at
+
+
+def _fill(at: _Points, width: float, height: float, focused: bool) -> _Points:
+    """Stretched over the page, half by where they lie and half by their order, so that no corner
+    is crowded while another is empty; a focus stays in the middle."""
+    size = np.array([width, height])
+    spread = np.empty_like(at)
+    for axis in (0, 1):
+        own = at[:, axis]
+        reach = max(float(np.abs(own).max()), 1e-9)
+        order = np.empty(len(own))
+        order[np.argsort(own, kind="stable")] = np.linspace(-1, 1, len(own))
+        if focused:
+            order -= order[0]
+        spread[:, axis] = 0.4 * own / reach + 0.6 * order
+        for side in (-1, 1):
+            there = spread[:, axis] * side > 0
+            if there.any():
+                spread[there, axis] /= np.abs(spread[there, axis]).max()
+    return size / 2 + spread * (size / 2 - _EDGE)
+
+
+def _push_apart(
+    at: _Points, radii: NDArray[np.float64], width: float, height: float, focused: bool
+) -> _Points:
+    """Nothing touches anything, as far as there is room."""
+    apart = radii[:, None] + radii[None, :] + _GAP
+    np.fill_diagonal(apart, 0)
+    low, high = np.full(2, _EDGE / 2), np.array([width, height]) - _EDGE / 2
+    for _ in range(_PUSHES):
+        far = np.sqrt(_squares(at)) + 1e-6
+        over = np.maximum(apart - far, 0)
+        if not over.any():
+            break
+        over /= far
+        move = (at * over.sum(axis=1)[:, None] - over @ at) / 2
+        if focused:
+            move[0] = 0
+        at = np.clip(at + move, low, high)
+    return at
+
+
+def _squares(at: _Points) -> _Points:
+    """The square of how far each is from each."""
+    across = np.subtract.outer(at[:, 0], at[:, 0])
+    down = np.subtract.outer(at[:, 1], at[:, 1])
+    return across * across + down * down
+
+
+def width_of(text: str) -> float:
+    """How wide a text is drawn, about; rather too wide."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return (len(text) + wide) * _LETTER + 5
+
+
+def label(
+    texts: Sequence[str],
+    at: Sequence[tuple[float, float]],
+    radii: Sequence[float],
+    width: float,
+    height: float,
+    bold: int = -1,
+) -> list[Label]:
+    """A label for every node, those given first served first; a bold one takes more room."""
+    taken = np.empty((2 * len(texts), 4))
+    count = len(texts)
+    for number, ((x, y), radius) in enumerate(zip(at, radii, strict=True)):
+        taken[number] = x - radius, y - radius, x + radius, y + radius
+    labels: list[Label] = []
+    page = Box(0, 0, width, height)
+    for number, text in enumerate(texts):
+        ways = _ways(text, at[number], radii[number], number == bold)
+        for made, box in ways:
+            if box.within(page) and not _meets(box, taken[:count], number):
+                labels.append(made)
+                taken[count] = box
+                count += 1
+                break
+        else:
+            kept, box = _kept_back(ways, page)
+            labels.append(kept._replace(shown=number == bold))
+            if number == bold:
+                taken[count] = box
+                count += 1
+    return labels
+
+
+def _meets(box: Box, taken: _Points, but: int) -> bool:
+    """Whether a box lies over anything taken but one."""
+    across = (taken[:, 0] < box.right) & (taken[:, 2] > box.left)
+    over = across & (taken[:, 1] < box.bottom) & (taken[:, 3] > box.top)
+    over[but] = False
+    return bool(over.any())
+
+
+def _ways(text: str, at: tuple[float, float], radius: float, bold: bool) -> list[tuple[Label, Box]]:
+    """Right, left, below and above, and in the corners."""
+    (x, y), wide = at, width_of(text) * (1.3 if bold else 1)
+    radius += 5 if bold else 0
+    right, left, half = x + radius + 4, x - radius - 4, wide / 2
+    made = [
+        (Label(text, right, y + 4, "start", True), Box(right, y - 8, right + wide, y + 7)),
+        (Label(text, left, y + 4, "end", True), Box(left - wide, y - 8, left, y + 7)),
+    ]
+    for line in (y + radius + _LINE - 3, y - radius - 5):
+        box = Box(x - half, line - 11, x + half, line + 4)
+        made.append((Label(text, x, line, "middle", True), box))
+    for line in (y + radius + 5, y - radius):
+        made += [
+            (
+                Label(text, x + 5, line + 4, "start", True),
+                Box(x + 5, line - 8, x + 5 + wide, line + 7),
+            ),
+            (
+                Label(text, x - 5, line + 4, "end", True),
+                Box(x - 5 - wide, line - 8, x - 5, line + 7),
+            ),
+        ]
+    return made
+
+
+def _kept_back(ways: Sequence[tuple[Label, Box]], page: Box) -> tuple[Label, Box]:
+    """The way that stays on the page, for when it is pointed at."""
+    fit = [way for way in ways if way[1].within(page)]
+    return (fit or ways)[0]
