@@ -315,15 +315,20 @@ def _domain(reader: Reader, bank: str, id: str) -> str:
 
 
 def browse_url(reader: Reader, hit: Hit) -> str:
-    word, _, id = hit.uri.removeprefix("holdfast://").partition("/")
+    return address(reader, hit.bank, hit.uri, hit.session)
+
+
+def address(reader: Reader, bank: str, name: str, session: str) -> str:
+    """Where a record is shown: a page of ours, or that of a forge."""
+    word, _, id = name.removeprefix("holdfast://").partition("/")
     if word == "commit":
         return f"/repos?commit={id}"
     if word in ("pull", "issue", "remark"):
-        return web_address(reader, hit.bank, word, id)
+        return web_address(reader, bank, word, id)
     if word == "digest":
-        return f"/sessions/{hit.session}"
+        return f"/sessions/{session}"
     if word == "rule":
-        return f"/memory?tab=rules&file={_domain(reader, hit.bank, id)}"
+        return f"/memory?tab=rules&file={_domain(reader, bank, id)}"
     if word == "fact":
         return f"/memory?tab=facts&id={id}"
     if word == "memory":
@@ -332,6 +337,6 @@ def browse_url(reader: Reader, hit: Hit) -> str:
         return f"/memory?tab=concepts&id={id}"
     if word == "shared":
         return f"/memory?tab=shared&id={id}"
-    found = reader.find(hit.bank, word, id, limit=1)
+    found = reader.find(bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
-    return f"/sessions/{hit.session}#msg-{place}"
+    return f"/sessions/{session}#msg-{place}"

@@ -15,6 +15,7 @@ STATIC = _HERE / "static"
 PLACES = (
     ("/", "Ask", "a"),
     ("/sessions", "Sessions", "s"),
+    ("/memory", "Memory", "m"),
     ("/graph", "Graph", "n"),
 )
 _FILTERS: dict[str, Any] = {

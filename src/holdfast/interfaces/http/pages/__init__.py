@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.interfaces.http.pages import ask, graph, sessions
+from holdfast.interfaces.http.pages import ask, curating, graph, memory, sessions
 
-ROUTERS = (ask.router, sessions.router, graph.router)
+ROUTERS = (
+    ask.router,
+    sessions.router,
+    memory.router,
+    curating.router,
+    graph.router,
+)

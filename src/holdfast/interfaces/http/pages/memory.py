@@ -1,0 +1,181 @@
+"""What is known: a shelf of each kind, one record, what was put away, and the log of decisions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.opening import Opened, address_of, open_record
+from holdfast.app.shelves import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
+from holdfast.errors import NotFoundError
+from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.ui.notes import note_of
+from holdfast.learn.curation import Target
+from holdfast.model.bank import Bank
+from holdfast.model.knowledge import Network
+from holdfast.model.trust import Status
+from holdfast.model.uris import uri
+from holdfast.recall.trace import history
+
+router = APIRouter()
+FORGOTTEN, DECISIONS = "forgotten", "decisions"
+TABS = (*WORDS, FORGOTTEN, DECISIONS)
+STATUSES = (CURRENT, ANY, *(status.value for status in Status))
+_WITH_STATUS = ("facts", "opinions", "memories")
+_ALIASES = {"remembered": "memories", "": "facts"}
+
+
+class Asked(NamedTuple):
+    """What the address of the page asks for."""
+
+    tab: str = ""
+    id: str = ""
+    bank: str = ""
+    status: str = CURRENT
+    q: str = ""
+    file: str = ""
+    page: int = 1
+    note: str = ""
+
+    @property
+    def wanted(self) -> Wanted:
+        """The same for whoever looks it up."""
+        status = self.status if self.shelf in _WITH_STATUS else ANY
+        return Wanted(self.shelf, self.bank, status, self.q, self.file, self.page)
+
+    @property
+    def shelf(self) -> str:
+        """The shelf that is meant."""
+        return _ALIASES.get(self.tab, self.tab)
+
+    def at(self, **changed: object) -> str:
+        """The address with something else in it."""
+        told = self._replace(note="")._asdict() | {"page": 1} | changed
+        plain = Asked()._asdict()
+        kept = {name: v for name, v in told.items() if v != plain[name]}
+        return f"/memory?{urlencode(kept)}" if kept else "/memory"
+
+
+def _asked(
+    tab: str = "",
+    id: str = "",
+    bank: str = "",
+    status: str = CURRENT,
+    q: str = "",
+    file: str = "",
+    page: int = 1,
+    note: str = "",
+) -> Asked:
+    known = status if status in STATUSES else CURRENT
+    return Asked(tab, id, bank, known, q.strip(), file, max(1, min(page, 500)), note)
+
+
+Asking = Annotated[Asked, Depends(_asked)]
+
+
+@router.get("/memory")
+async def memory(visit: Visiting, asked: Asking) -> HTMLResponse:
+    """A shelf, or one record of it."""
+    if asked.shelf not in TABS:
+        raise NotFoundError(f"There is no shelf {asked.tab!r}.", f"One of: {', '.join(TABS)}.")
+    if asked.id:
+        return await _record(visit, asked)
+    banks = await visit.desk.read(lambda memory: memory.known_banks())
+    usual: dict[str, Any] = {
+        "title": asked.shelf.capitalize(),
+        "asked": asked,
+        "tabs": TABS,
+        "banks": banks,
+        "names": _names(banks),
+        "note": note_of(asked.note),
+        "statuses": STATUSES if asked.shelf in _WITH_STATUS else (),
+        "networks": [network.value for network in Network],
+    }
+    if asked.shelf == FORGOTTEN:
+        away, more = await visit.desk.read(lambda m: put_away(m, m.store, asked.wanted))
+        return visit.page("forgotten.html", away=away, more=more, **usual)
+    if asked.shelf == DECISIONS:
+        log, more = await visit.desk.read(lambda m: decisions(m, asked.wanted))
+        return visit.page("decisions.html", log=log, more=more, **usual)
+    found = await visit.desk.read(lambda m: shelf(m, asked.wanted))
+    return visit.page("memory.html", items=found.items, more=found.more, **usual)
+
+
+async def _record(visit: Visit, asked: Asked) -> HTMLResponse:
+    """One record; what was put away can be brought back."""
+    name = uri(WORDS.get(asked.shelf, ""), asked.id) if asked.shelf in WORDS else asked.id
+
+    def look(memory: Holdfast) -> Opened | Target:
+        try:
+            return open_record(memory, name, asked.bank)
+        except NotFoundError:
+            found = memory.target(name, asked.bank or "all")
+            if found.shown:
+                raise
+            return found
+
+    found = await visit.desk.read(look)
+    banks = await visit.desk.read(lambda memory: memory.known_banks())
+    usual: dict[str, Any] = {
+        "asked": asked,
+        "tabs": TABS,
+        "names": _names(banks),
+        "note": note_of(asked.note),
+    }
+    if isinstance(found, Target):
+        log = await visit.desk.read(lambda m: history(m.reader.curations(found.bank), found.uri))
+        return visit.page("away.html", title="Put away", target=found, log=log, **usual)
+    return visit.page("record.html", title=found.item.word.capitalize(), opened=found, **usual)
+
+
+@router.get("/memory/purge")
+async def purge(visit: Visiting, uri: str = "") -> HTMLResponse:
+    """What erasing a record would take with it, before anybody does."""
+    found = await visit.desk.work(lambda memory: plan(memory, uri))
+    return visit.page("purge.html", title="Erase for good", plan=found, changed=False)
+
+
+class Plan(NamedTuple):
+    """What would be erased; `seen` tells one plan from another."""
+
+    uri: str
+    counts: tuple[tuple[str, int], ...]
+    copies: tuple[str, ...]
+    transcripts: tuple[str, ...]
+    shown: bool
+
+    @property
+    def seen(self) -> str:
+        """What was told."""
+        return " ".join(f"{kind}:{count}" for kind, count in self.counts)
+
+
+def plan(memory: Holdfast, name: str) -> Plan:
+    """What erasing a record would take with it."""
+    target = memory.target(name)
+    told = memory.plan_purge(target.uri, target.bank)
+    copies = tuple(str(path) for path in told.copies)
+    counts = tuple(sorted(told.records.items()))
+    return Plan(target.uri, counts, copies, told.transcripts, target.shown)
+
+
+@router.get("/open")
+async def open_uri(visit: Visiting, uri: str = "") -> Response:
+    """The page of whatever record a name names."""
+
+    def place(memory: Holdfast) -> str:
+        try:
+            return address_of(memory.reader, uri)
+        except NotFoundError:
+            away = memory.target(uri)
+            return f"/memory?{urlencode({'tab': FORGOTTEN, 'id': away.uri})}"
+
+    return RedirectResponse(await visit.desk.read(place), 303)
+
+
+def _names(banks: list[Bank]) -> dict[str, str]:
+    return {bank.id: bank.name for bank in banks}

@@ -1,0 +1,37 @@
+"""What a page says after something was done: an address names one of these, and no words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Note(NamedTuple):
+    """A sentence, and whether what it tells of can be taken back."""
+
+    text: str
+    undo: bool = True
+
+
+NOTES: Mapping[str, Note] = {
+    "remembered": Note("Remembered."),
+    "corrected": Note("Corrected. The old words are kept as superseded."),
+    "forgotten": Note("Forgotten: it is left out of everything."),
+    "restored": Note("It is back, with all that went with it."),
+    "merged": Note("Merged: one record stands for both now."),
+    "undone": Note("The latest decision was taken back.", undo=False),
+    "erased": Note("Erased for good.", undo=False),
+    "kept": Note("Kept in force."),
+    "retired": Note("Retired: it is in force no longer."),
+    "reworded": Note("Said rightly, and kept in force in these words."),
+    "written": Note("Written into the file of rules. The file itself is yours to change.", False),
+    "noted": Note("Noted that it has had its day. Take it out of the file by hand."),
+    "rejected": Note("Turned down; the same is not proposed again."),
+    "confirmed": Note("Kept in your name; the agent's words went into it."),
+    "saved": Note("Saved.", undo=False),
+}
+
+
+def note_of(code: str) -> Note | None:
+    """The note that an address names, if it is one of ours."""
+    return NOTES.get(code)
