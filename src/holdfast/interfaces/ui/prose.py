@@ -17,6 +17,7 @@ _INLINE = re.compile(
 )
 _RAW = re.compile(r"\[redacted:([\w -]+)\]")
 _CODE_OF_DIFF = ("diff", "patch")
+_WORD = re.compile(r"\w+")
 _RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*")
 LONG = 4000
 _CUT = 3200
@@ -45,6 +46,15 @@ def diff(text: str) -> Markup:
 def raw(text: str) -> Markup:
     """Output as it is, with what was taken out marked."""
     return _marked(text, _RAW, lambda found: _mark(found.group(1)))
+
+
+def highlight(text: str, query: str) -> Markup:
+    """A text with the words of a query marked."""
+    asked = sorted({word for word in _WORD.findall(query) if len(word) > 2}, key=len, reverse=True)
+    if not asked:
+        return raw(text)
+    pattern = re.compile(rf"\b({'|'.join(map(re.escape, asked[:20]))})\w*", re.IGNORECASE)
+    return _marked(text, pattern, lambda found: Markup("<mark>{}</mark>").format(found.group()))
 
 
 def is_diff(text: str) -> bool:

@@ -24,6 +24,7 @@ _FILTERS: dict[str, Any] = {
     "day": words.day,
     "diff": prose.diff,
     "folded": prose.folded,
+    "highlight": prose.highlight,
     "is_diff": prose.is_diff,
     "lasted": words.lasted,
     "link": words.link,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.interfaces.http.pages import ask, curating, graph, memory, sessions
+from holdfast.interfaces.http.pages import ask, curating, graph, memory, record, search, sessions
 
 ROUTERS = (
     ask.router,
     sessions.router,
+    search.router,
+    record.router,
     memory.router,
     curating.router,
     graph.router,
