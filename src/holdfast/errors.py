@@ -61,11 +61,14 @@ class BusyError(HoldfastError):
 
 class ModelError(HoldfastError):
     """A model cannot be opened, is not the one expected, or does not answer. `may_cost` tells
-    that the call may have been paid for all the same."""
+    that the call may have been paid for all the same, and `share` how much of it."""
 
-    def __init__(self, message: str, remedy: str = "", may_cost: bool = False) -> None:
+    def __init__(
+        self, message: str, remedy: str = "", may_cost: bool = False, share: float = 1.0
+    ) -> None:
         super().__init__(message, remedy)
         self.may_cost = may_cost
+        self.share = share
 
 
 class ModelBusyError(ModelError):

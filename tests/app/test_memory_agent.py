@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event as Flag
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from tests.claude_code.lab import find_claude
 from tests.inference.services import running
 
 from holdfast.app.agent import MemoryAgent, Talk, is_wanted
+from holdfast.app.investigating import Investigation, Wish, sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.inference.agent_chat import GUARD, AgentChat
 from holdfast.inference.chat import Chat
@@ -188,6 +191,66 @@ def test_whoever_leaves_stops_the_model(memory: Holdfast, played: Play) -> None:
     assert answer is not None and answer.answer == told.answer and len(asked) == 2
 
 
+def test_nobody_waits_for_a_model_that_does_not_answer(memory: Holdfast, played: Play) -> None:
+    free, asked = Flag(), Flag()
+
+    def silent(body: Json) -> Answered:
+        asked.set()
+        free.wait(30)
+        return completion(("answer", {"sentences": []}))
+
+    told = memory.ask(QUESTION, "all", model=False)
+    agent = MemoryAgent(memory.settings, memory.moment, chat=played(silent))
+    try:
+        *_, event = agent.steps(Talk(told, "all", stopped=asked.is_set))
+        assert event.answer is not None and event.answer.answer == told.answer
+        assert event.answer.caveats[-1] == "By rules alone: Stopped."
+        models = replace(memory.settings.models, timeout_s=1)
+        agent = MemoryAgent(
+            replace(memory.settings, models=models), memory.moment, None, played(silent)
+        )
+        *_, event = agent.steps(Talk(told, "all"))
+        assert event.answer is not None and "No answer in 1 seconds" in event.answer.caveats[-1]
+    finally:
+        free.set()
+
+
+def test_claude_code_ends_at_once_when_nobody_waits(
+    memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_claude() is None:
+        pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")
+    free, asked = Flag(), Flag()
+
+    class Silent(Api):
+        def reply(self, body: Json) -> Step:
+            asked.set()
+            free.wait(60)
+            return super().reply(body)
+
+    api = Silent({}, str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+    monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+    told = memory.ask(QUESTION, "all", model=False)
+    agent = MemoryAgent(memory.settings, memory.moment, chat=AgentChat("claude-haiku-5-5", 60))
+    try:
+        *_, event = agent.steps(Talk(told, "all", stopped=asked.is_set))
+        assert event.answer is not None and event.answer.caveats[-1] == "By rules alone: Stopped."
+        until = monotonic() + 20
+        while list(tmp_path.glob("holdfast-*")) and monotonic() < until:
+            sleep(0.02)
+        assert not list(tmp_path.glob("holdfast-*"))  # which the program stood in
+        spent = memory.store.spent("")
+        assert spent.calls == 1 and 0 < spent.tokens < 40_000  # of six times, one was under way
+    finally:
+        free.set()
+        api.close()
+
+
 def test_an_agent_of_ours_sets_no_other_going(
     memory: Holdfast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,3 +276,41 @@ def test_who_asks_gets_the_models_answer_unless_it_is_not_wanted(
         with Holdfast(off) as asked:
             assert asked.ask(QUESTION, "all").cost.tokens == 0
         assert len(service.asked) == 1
+
+
+def test_a_record_that_has_no_word_of_a_sentence_is_not_cited_for_it(
+    memory: Holdfast, played: Play
+) -> None:
+    cited = said_so(memory)
+    hits = memory.recall("pytest tests pass", "all").hits
+    other = next(hit.uri for hit in hits if "retry" not in hit.text and "load" not in hit.text)
+    looked = completion(("memory_search_fts", {"query": "pytest tests pass"}))
+    said = {"sentences": [{"text": TRUE, "cites": [cited, other]}]}
+    answer = ask(memory, played(looked, completion(("answer", said))))[1]
+    assert [one.uri for one in answer.citations] == [cited]
+
+
+def test_a_session_asks_no_model_twice_and_tells_it_what_was_asked_before(
+    memory: Holdfast,
+) -> None:
+    cited = said_so(memory)
+    with running() as service:
+        models = Models(use="openai", agent="small", endpoint=f"{service.url}/v1")
+        sentences = {"sentences": [{"text": TRUE, "cites": [cited]}]}
+        service.answer = lambda body: completion(("answer", sentences))
+        settings = replace(memory.settings, models=models)
+        memory.close()
+        session, stages = "", list[Stage]()
+        for _ in range(2):  # each time as a process of its own would
+            with Holdfast(settings) as asked:
+                investigation = Investigation(asked, Wish(QUESTION, "all"), session)
+                stages = [event.stage for event in investigation]
+                session = investigation.id
+                assert asked.store.spent("").calls == len(service.asked) == 1
+        assert stages == [Stage.DONE]
+        with Holdfast(settings) as asked:
+            answer = Investigation(asked, Wish("And how was that fixed?", "all"), session).answer()
+        assert answer.cost.tokens == 55 and len(service.asked) == 2
+        assert QUESTION in service.asked[-1][2]["messages"][-1]["content"].split("question now")[0]
+        told = [line["text"] for line in sessions_of(settings).lines(session) if "text" in line]
+        assert any("memory_search_hybrid was asked." in text for text in told)

@@ -62,6 +62,13 @@ def test_links_between_documents_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page}: {target}"
 
 
+def test_decisions_are_numbered_one_after_another() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    for number, page in enumerate(pages, 1):
+        assert page.read_text().startswith(f"# {number}. "), page.name
+
+
 def test_decisions_are_short() -> None:
     for page in (ROOT / "docs" / "decisions").glob("*.md"):
         assert len(page.read_text("utf-8").splitlines()) <= 40, page

@@ -86,6 +86,12 @@ def test_what_is_called_wrongly_is_told_and_may_be_mended(service: Service) -> N
     told = json.dumps(service.asked[-1][2]["messages"])
     assert "no tool 'Bash'" in told and "not one object of JSON" in told
     assert asked.calls == [("Bash", {"command": "rm"})]
+    play(service, used(("answer", {"told": "so"})), used(("answer", {"said": "so"})))
+    assert json.loads(service.completions().ask(asked.question).text) == {"said": "so"}
+    assert "it has no said" in json.dumps(service.asked[-1][2]["messages"])
+    play(service, used(("answer", {"said": ["so"]})), used(("answer", {"said": "so"})))
+    assert json.loads(service.completions().ask(asked.question).text) == {"said": "so"}
+    assert "said is no string" in json.dumps(service.asked[-1][2]["messages"])
 
 
 def test_the_last_time_it_speaks_a_model_can_only_answer(service: Service) -> None:

@@ -222,31 +222,43 @@ def test_sessions_make_room_for_new_ones_and_keep_their_ids_apart() -> None:
             assert list(pool.map(ask, others[1:] * 3)) == [7] * 186
 
 
-def test_a_call_that_is_cancelled_or_late_ends() -> None:
+SLOW = {"jsonrpc": "2.0", "id": "slow", "method": "resources/list"}
+
+
+def hold_up(held: Any, free: threading.Event) -> None:
+    """Keep the engine of a session busy until it is set free."""
+    held._server.lanes[0].thread.submit(free.wait, 60)
+
+
+def test_a_call_that_is_cancelled_ends() -> None:
     free = threading.Event()
-    with listening(patience_s=1.0) as server:
+    with listening(patience_s=60) as server:
         id = begin(server)
         held = server.sessions.find(id)
-        hub_lane = held._server.lanes[0]  # pyright: ignore[reportPrivateUsage]
-        hub_lane.thread.submit(free.wait, 30)
-        call = {
-            "jsonrpc": "2.0",
-            "id": "slow",
-            "method": "resources/list",
-        }
+        hold_up(held, free)
         try:
             with ThreadPoolExecutor(1) as pool:
-                waiting = pool.submit(send, server, call, Mcp_Session_Id=id)
+                waiting = pool.submit(send, server, SLOW, Mcp_Session_Id=id)
                 until = time.monotonic() + 20
                 while held.is_idle and time.monotonic() < until:
                     time.sleep(0.005)
-                _, told = send(server, {**call}, Mcp_Session_Id=id)
+                _, told = send(server, SLOW, Mcp_Session_Id=id)
                 assert "in use" in told.decode()
                 params = {"requestId": "slow"}
                 cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
                 assert send(server, cancel, Mcp_Session_Id=id)[0].status == 202
                 assert json.loads(waiting.result()[1])["error"]["code"] == -32800
-            _, told = send(server, {**call, "id": "late"}, Mcp_Session_Id=id)
+        finally:
+            free.set()
+
+
+def test_a_call_that_is_late_ends() -> None:
+    free = threading.Event()
+    with listening(patience_s=0.2) as server:
+        id = begin(server)
+        hold_up(server.sessions.find(id), free)
+        try:
+            _, told = send(server, SLOW, Mcp_Session_Id=id)
             assert "took too long" in told.decode()
         finally:
             free.set()

@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Event as Flag
+from threading import Thread
+from time import monotonic
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from holdfast.app.access import Access, open_access
@@ -24,7 +26,7 @@ from holdfast.app.providing import Providers
 from holdfast.app.reading import here
 from holdfast.app.tool import Object
 from holdfast.capture.redact import Redactor
-from holdfast.errors import HoldfastError, ModelStoppedError
+from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError
 from holdfast.inference.agent_chat import GUARD
 from holdfast.inference.chat import Chat, Tool
 from holdfast.inference.choose_chat import choose_chat
@@ -51,6 +53,8 @@ from holdfast.store.sqlite.store import SqliteStore
 
 _FIRST = "memory_search_hybrid"
 _OPENING = "Found with the question's own words"
+_STEP_S = 0.1
+_LAST_S = 1.0
 
 T = TypeVar("T")
 
@@ -104,31 +108,54 @@ class MemoryAgent:
 
     def steps(self, talk: Talk) -> Iterator[Event]:
         """Every step; the last one has the answer. Whoever stops asking for the next one stops the
-        model at its next word."""
+        model; nobody waits for one that is stopped, or for longer than the settings say."""
         heard: SimpleQueue[Event | None] = SimpleQueue()
+        answers: list[Answer] = []
         left = Flag()
         asked = talk.stopped
+        patience_s = self._settings.models.timeout_s
+        until = monotonic() + patience_s
 
         def stopped() -> bool:
-            return left.is_set() or asked()
+            return left.is_set() or asked() or monotonic() > until
 
-        thread = ThreadPoolExecutor(1, "agent")
-        answering = thread.submit(self._run, talk._replace(stopped=stopped), heard.put)
-        answering.add_done_callback(lambda _: heard.put(None))
-        thread.shutdown(wait=False)
+        def drive() -> None:
+            try:
+                answers.append(self._run(talk._replace(stopped=stopped), heard.put))
+            finally:
+                heard.put(None)
+
+        # Whoever wants to leave is not held up by a service that does not answer.
+        thread = Thread(target=drive, name="agent", daemon=True)
+        thread.start()
+        problem = "The memory agent failed."
         try:
-            while (event := heard.get()) is not None:
+            while True:
+                try:
+                    event = heard.get(timeout=_STEP_S)
+                except Empty:
+                    if not stopped():
+                        continue
+                    late = monotonic() > until
+                    problem = f"No answer in {patience_s} seconds." if late else "Stopped."
+                    yield Event(Stage.READING, problem)
+                    break
+                if event is None:
+                    break
                 yield event
-            yield Event(Stage.DONE, "Done.", answer=answering.result())
+            answer = answers[0] if answers else _by_rules(talk.told, problem)
+            yield Event(Stage.DONE, "Done.", answer=answer)
         finally:
             left.set()
+            thread.join(_LAST_S)
 
     def _run(self, talk: Talk, tell: Callable[[Event], None]) -> Answer:
         try:
             return self._answer(talk, tell)
+        except ModelAnswerError as error:
+            return _by_rules(talk.told, f"The model's answer cannot be used: {error.message}")
         except HoldfastError as error:
-            problem = f"By rules alone: {error.message} {error.remedy}".strip()
-            return replace(talk.told, caveats=(*talk.told.caveats, problem))
+            return _by_rules(talk.told, f"{error.message} {error.remedy}".strip())
 
     def _answer(self, talk: Talk, tell: Callable[[Event], None]) -> Answer:
         models = self._settings.models
@@ -137,9 +164,12 @@ class MemoryAgent:
             return talk.told
         with _Books(self._settings, talk.bank) as books, self._ledger() as calls:
             lookups = Lookups(self._caller(books), _telling(tell), talk.stopped)
-            box = lookups.box(self._tools())
-            opening = lookups.look_up(_FIRST, {"query": talk.told.question})
-            asked = question_for(talk.told.question, talk.before, box)
+            redactor = Redactor(self._settings.redact_patterns)
+            question, *before = (
+                redactor.redact(t).text for t in (talk.told.question, *talk.before)
+            )
+            opening = lookups.look_up(_FIRST, {"query": question})
+            asked = question_for(question, before, lookups.box(self._tools()))
             asked = asked._replace(text=f"{asked.text}\n\n{_OPENING}:\n{opening}")
             governor = Governor(chat, calls, models.caps, self._now, models.prices)
             tell(Event(Stage.READING, f"{governor.model} reads."))
@@ -157,6 +187,7 @@ class MemoryAgent:
         try:
             yield store
         finally:
+            store.settle()
             store.close()
 
     def _checked(
@@ -168,8 +199,7 @@ class MemoryAgent:
         reader = access.reader
         checked = check(said, lookups, lambda uri: _opened(reader, uri, lookups), told, redactor)
         if checked.answer is told:
-            problem = "By rules alone: nothing in the model's answer was borne out by its records."
-            return replace(told, caveats=(*told.caveats, problem))
+            return _by_rules(told, "Nothing in the model's answer was borne out by its records.")
         return checked.answer
 
     def _tools(self) -> list[Tool]:
@@ -205,6 +235,11 @@ class _Books:
     def ask(self, what: Callable[[Access], T]) -> T:
         """What is to be done with the tools, done there."""
         return self._thread.submit(what, self._access).result()
+
+
+def _by_rules(told: Answer, problem: str) -> Answer:
+    """What rules say, with why it is not the model that answers."""
+    return replace(told, caveats=(*told.caveats, f"By rules alone: {problem}"))
 
 
 def _telling(tell: Callable[[Event], None]) -> Callable[[str, Mapping[str, Any], int], None]:

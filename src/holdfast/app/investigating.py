@@ -116,6 +116,8 @@ class Investigation:
         finally:
             if last.stage not in ENDS:
                 last = Event(Stage.CANCELLED, "Stopped before the end.")
+            if last.answer is not None and last.answer.cost.tokens:
+                key = self._key(reads)  # what a model takes is written down beside the memory
             run.write(line_of(last, self._memory.moment(), clean, key))
 
     def _steps(self, run: Run, reads: str, key: str, earlier: list[str]) -> Iterator[Event]:

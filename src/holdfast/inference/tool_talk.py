@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from holdfast.errors import ModelError, ModelStoppedError
-from holdfast.inference.chat import Question, Reply, Tool, Toolbox, Usage
+from holdfast.inference.chat import Question, Reply, Schema, Tool, Toolbox, Usage
 
 Json = dict[str, Any]
 ANSWER = "answer"
@@ -20,6 +20,7 @@ _ENOUGH = "No more can be looked up. Answer now, from what you have."
 _AGAIN = "Give your answer by calling the tool `answer`."
 # How much a model may ask for in one breath.
 _MOST_CALLS = 8
+_KINDS: dict[str, type] = {"object": dict, "array": list, "string": str}
 
 
 class Called(NamedTuple):
@@ -78,33 +79,55 @@ def talk(
             raise strange("an answer of another form") from error
         used = _sum(used, spoken.usage)
         answer = next((c for c in spoken.calls if c.name == ANSWER and c.arguments), None)
-        if answer is not None:
+        if answer is not None and (last or not _amiss(answer.arguments, question.schema)):
             text = json.dumps(answer.arguments, ensure_ascii=False)
             return Reply(text, used, spoken.model, spoken.cut)
         if box.stopped():
-            raise ModelStoppedError("Stopped.", may_cost=True)
+            raise ModelStoppedError("Stopped.", "", True, (turn + 1) / box.turns)
         if last or (not spoken.calls and _is_object(spoken.text)):
             return Reply(spoken.text, used, spoken.model, spoken.cut)
         messages.append(spoken.message)
-        messages += _after(dialect, box, spoken, turn)
+        messages += _after(dialect, box, spoken, turn, question.schema)
     raise AssertionError("the last turn returns")
 
 
-def _after(dialect: Dialect, box: Toolbox, spoken: Spoken, turn: int) -> list[Json]:
+def _after(dialect: Dialect, box: Toolbox, spoken: Spoken, turn: int, schema: Schema) -> list[Json]:
     """What is said to a model that has not answered yet."""
     if not spoken.calls:
         return [{"role": "user", "content": _AGAIN}]
-    given = [(call, _given(box, call, n)) for n, call in enumerate(spoken.calls)]
+    given = [(call, _given(box, call, n, schema)) for n, call in enumerate(spoken.calls)]
     more = [{"role": "user", "content": _ENOUGH}] if turn == box.turns - 2 else []
     return [*dialect.results(given), *more]
 
 
-def _given(box: Toolbox, call: Called, place: int) -> str:
+def _given(box: Toolbox, call: Called, place: int, schema: Schema) -> str:
     if place >= _MOST_CALLS:
         return f"Only {_MOST_CALLS} calls at a time are answered."
-    if call.arguments is None or call.name == ANSWER:
+    if call.arguments is None:
         return "The arguments were not one object of JSON in the given form."
+    if call.name == ANSWER:
+        return f"It is not of the given form: {_amiss(call.arguments, schema) or 'it is empty'}."
     return box.call(call.name, call.arguments)
+
+
+def _amiss(value: object, schema: Schema, where: str = "it") -> str:
+    """What is wrong with a value by its schema, as far as kinds and what must be there go."""
+    kind = _KINDS.get(schema.get("type", ""))
+    if kind is not None and not isinstance(value, kind):
+        return f"{where} is no {schema['type']}"
+    if isinstance(value, list):
+        items = enumerate(cast(list[object], value))
+        parts = (_amiss(v, schema.get("items", {}), f"{where}[{n}]") for n, v in items)
+    elif isinstance(value, dict):
+        fields = cast(Json, value)
+        for name in schema.get("required", ()):
+            if name not in fields:
+                return f"{where} has no {name}"
+        known = cast(Json, schema.get("properties", {}))
+        parts = (_amiss(v, known.get(name, {}), name) for name, v in fields.items())
+    else:
+        return ""
+    return next(filter(None, parts), "")
 
 
 def _is_object(text: str) -> bool:

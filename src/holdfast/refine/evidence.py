@@ -19,6 +19,8 @@ from holdfast.refine.prompts import turn_text_without_result
 
 FACT_SHARE = 0.5
 TOLD_SHARE = 0.34
+# How much of a sentence each of several records must have that bear it out together.
+PART_SHARE = 0.2
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 _TOKEN = re.compile(r"[\w@~$./\\:#-]*\w(?:\(\))?")
 _NAME = re.compile(r"_|[a-z0-9][A-Z]|\w\.[A-Za-z]|::|^[~/]|/.*/|^--\w|^[A-Z]{2,}\d|\(\)$|\d\d")

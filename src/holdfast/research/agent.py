@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any, NamedTuple, cast
 
 from holdfast.capture.redact import Redactor
@@ -20,7 +21,7 @@ from holdfast.model.query import Answer, Citation, Confidence, Hit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.refine.answers import read_object
-from holdfast.refine.evidence import TOLD_SHARE, Evidence, clean
+from holdfast.refine.evidence import PART_SHARE, TOLD_SHARE, Evidence, clean
 
 AGENT = "agent"
 TURNS = 6
@@ -85,11 +86,12 @@ class Lookups:
         self._noticed = noticed
         self._stopped = stopped
         self._left = CHARACTERS
+        self._counting = Lock()
         self.shown: dict[str, Mapping[str, Any]] = {}
 
     def box(self, tools: Sequence[Tool]) -> Toolbox:
-        """What a model is given."""
-        return Toolbox(tuple(tools), self.look_up, TURNS, CHARACTERS, self._stopped)
+        """What a model is given, with what is left to show."""
+        return Toolbox(tuple(tools), self.look_up, TURNS, self._left, self._stopped)
 
     def look_up(self, name: str, arguments: Mapping[str, Any]) -> str:
         """What a call gives, or why it gives nothing; never more than is left to show."""
@@ -101,11 +103,14 @@ class Lookups:
             given = self._call(name, arguments)
         except HoldfastError as error:
             return self._take(f"{error.message} {error.remedy}".strip())
-        told = _fitting(given, min(_CALL, self._left))
-        before = len(self.shown)
-        self._see(told)
-        self._noticed(name, arguments, len(self.shown) - before)
-        return self._take(json.dumps(told, ensure_ascii=False, default=str))
+        with self._counting:
+            told = _fitting(given, min(_CALL, self._left))
+            before = len(self.shown)
+            self._see(told)
+            found = len(self.shown) - before
+            text = self._take(json.dumps(told, ensure_ascii=False, default=str))
+        self._noticed(name, arguments, found)
+        return text
 
     def _take(self, text: str) -> str:
         text = text[: self._left]
@@ -193,6 +198,10 @@ def check(
         text = redactor.redact(clean(sentence.text)).text
         if not ours or not _borne_out(text, [one[0].text for _, one in ours], told.question):
             continue
+        # A record that has next to no word of it does not say so, whatever stands beside it.
+        ours = [cited for cited in ours if _bears_part(text, cited[1][0].text)]
+        if not ours:
+            continue
         for uri, (hit, citation) in ours:
             numbers.setdefault(uri, (len(numbers) + 1, hit, citation))
         marks = "".join(f" [{numbers[uri][0]}]" for uri, _ in ours)
@@ -212,6 +221,10 @@ def _spelled(uri: str) -> str:
 
 def _borne_out(sentence: str, texts: Sequence[str], question: str) -> bool:
     return Evidence(texts, [*texts, question]).bears_out(sentence, TOLD_SHARE)
+
+
+def _bears_part(sentence: str, text: str) -> bool:
+    return Evidence([text], [sentence]).bears_out(sentence, PART_SHARE)
 
 
 def _answered(

@@ -124,7 +124,8 @@ class Governor:
             except _FINAL:
                 raise
             except ModelError as error:
-                if attempt == TRIES:
+                # Somebody waits for one with tools, and each time is dear.
+                if attempt == TRIES or (question.toolbox is not None and error.may_cost):
                     self._pause(error, _FIRST_PAUSE_S)
                     raise
                 self._wait(_FIRST_WAIT_S * 2 ** (attempt - 1))
@@ -224,7 +225,8 @@ class Governor:
             self._calls.clear_pause(self.model)
 
     def _fail(self, call: Call, error: ModelError, began: float) -> None:
-        """Note what went wrong. What may have cost something stays as it was reserved."""
+        """Note what went wrong. What may have cost something stays as it was reserved, as far as
+        it was under way."""
         outcome = CallOutcome.FAILED
         if isinstance(error, ModelBusyError):
             outcome = CallOutcome.BUSY
@@ -236,8 +238,14 @@ class Governor:
             outcome=outcome,
             problem=error.message[:_PROBLEM],
         )
-        if not error.may_cost:
-            failed = replace(failed, tokens_in=0, tokens_out=0, usd=0.0)
+        share = error.share if error.may_cost else 0.0
+        if share < 1.0:
+            failed = replace(
+                failed,
+                tokens_in=round(share * call.tokens_in),
+                tokens_out=round(share * call.tokens_out),
+                usd=share * call.usd if call.usd is not None else None if share else 0.0,
+            )
         with self._calls.transaction():
             self._calls.settle_call(failed)
         if isinstance(error, ModelBusyError):

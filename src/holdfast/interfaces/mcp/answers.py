@@ -152,7 +152,7 @@ def _answer_data(answer: Answer) -> Object:
         "citations": cited,
         "caveats": list(answer.caveats),
         "session_id": answer.session_id,
-    }
+    } | ({"cost": answer.cost._asdict()} if answer.cost.tokens else {})
 
 
 def _answer_text(answer: Answer) -> str:

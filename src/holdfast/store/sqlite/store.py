@@ -73,6 +73,12 @@ class SqliteStore(SqliteWriter, CheckWays):
             self._spare.pop().close()
         self._connection.close()
 
+    def settle(self) -> None:
+        """Write all into the one file, unless somebody is in the way: then closing, whoever is the
+        last to do so, changes no file any more."""
+        self._connection.execute("PRAGMA busy_timeout = 100")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
     def another(self) -> ReadStore | None:
         if self._spare:
             return self._spare.pop()

@@ -141,3 +141,7 @@ def show_answer(screen: Screen, answer: Answer) -> None:
         screen.line(f"confidence: {answer.confidence.value}")
     for caveat in answer.caveats:
         screen.wrap(screen.paint(f"note: {caveat}", "dim"), "", "      ")
+    if answer.cost.tokens:
+        cost = answer.cost
+        money = "at an unknown price" if cost.usd is None else f"${cost.usd:.4f}"
+        screen.line(screen.paint(f"by {cost.model}: {cost.tokens:,} tokens, {money}", "dim"))

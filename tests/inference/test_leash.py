@@ -1,0 +1,60 @@
+"""A program goes with whoever started it, and when it is not wanted any more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.inference.leash import leashed
+
+HELD = """
+import subprocess, sys
+from holdfast.inference.leash import leashed
+with leashed("/bin/sleep") as leash:
+    running = subprocess.Popen([leash.start, "60"], cwd=leash.stand)
+    print(running.pid, leash.stand.parent, flush=True)
+    running.wait()
+"""
+
+
+def soon(what: Callable[[], bool]) -> bool:
+    until = time.monotonic() + 20
+    while not what() and time.monotonic() < until:
+        time.sleep(0.01)
+    return what()
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    stat = Path(f"/proc/{pid}/stat")  # whoever inherits it may not have looked yet
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_a_program_goes_with_whoever_is_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", HELD], stdout=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        pid, folder = held.stdout.readline().split(" ", 1)
+        assert not is_gone(int(pid))
+        held.send_signal(signal.SIGKILL)
+    assert soon(lambda: is_gone(int(pid))) and soon(lambda: not Path(folder.strip()).exists())
+
+
+def test_a_program_that_is_not_wanted_ends_at_once_and_one_that_ends_is_let_go() -> None:
+    with leashed("/bin/sleep") as leash:
+        running = subprocess.Popen([leash.start, "60"], cwd=leash.stand)
+        assert list(leash.stand.iterdir()) == []
+        leash.cut()
+        assert running.wait(20) == -signal.SIGKILL
+    with leashed("/bin/echo") as leash:
+        done = subprocess.run([leash.start, "a b", "$c"], capture_output=True, text=True)
+        leash.drop()
+        assert (done.returncode, done.stdout) == (0, "a b $c\n")
+    assert not leash.stand.exists()
