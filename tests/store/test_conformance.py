@@ -5,18 +5,35 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.store.postgres_server import Server
 
+from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.store_conformance import CHECKS, MakeStore
 
+NAMES = [check.__name__ for check in CHECKS]
 
-@pytest.mark.parametrize("check", CHECKS, ids=[check.__name__ for check in CHECKS])
+
+@pytest.mark.parametrize("check", CHECKS, ids=NAMES)
 def test_the_sqlite_store_conforms(check: Callable[[MakeStore], None], tmp_path: Path) -> None:
     with ExitStack() as opened:
 
         def make_store() -> Store:
             store = SqliteStore(tmp_path / "home" / "memory.db")
+            opened.callback(store.close)
+            return store
+
+        check(make_store)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=NAMES)
+def test_the_postgres_store_conforms(check: Callable[[MakeStore], None], postgres: Server) -> None:
+    url = postgres.database()
+    with ExitStack() as opened:
+
+        def make_store() -> Store:
+            store = PostgresStore(url)
             opened.callback(store.close)
             return store
 

@@ -80,7 +80,7 @@ class OverviewQuestions(Asking):
     def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
         where, values = in_bank(bank)
         found = self._all(
-            f"SELECT max(author), email, count(*) AS n FROM seen_commit WHERE {where} "
+            f"SELECT max(author), max(email), count(*) AS n FROM seen_commit WHERE {where} "
             "GROUP BY CASE email WHEN '' THEN author ELSE lower(email) END "
             "ORDER BY n DESC, 1, 2 LIMIT ?",
             *(*values, limit),

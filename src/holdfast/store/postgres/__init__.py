@@ -1,0 +1,1 @@
+"""The team store: the same memory on a PostgreSQL server."""

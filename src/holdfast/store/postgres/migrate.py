@@ -1,0 +1,99 @@
+"""Bringing a schema to this program's version: numbered steps, all that are missing or none.
+
+Whoever comes second waits for the first and finds nothing left to do. A schema that a newer
+Holdfast wrote, or that is not ours, is left alone. Nothing is backed up here: the server's own
+backups are (docs/postgres.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
+from holdfast.store.postgres.connection import PostgresConnection
+
+_THERE = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
+_LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
+# Rows of these belong to the bank of the row that they name.
+_CHILDREN = {
+    "ledger": ("source", "source", "id"),
+    "failure": ("source", "source", "id"),
+    "redaction": ("source", "source", "id"),
+    "labelled": ("label", "label", "id"),
+    "mention": ("node", "node", "number"),
+    "same": ("node", "node", "number"),
+}
+# Numbers without words: every connection may read and write them.
+_OPEN = ("generation", "migration")
+_UNWALLED = (
+    "SELECT c.relname, EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid "
+    "AND a.attname = 'bank' AND NOT a.attisdropped) FROM pg_class AS c "
+    "WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind = 'r' AND NOT c.relrowsecurity "
+    "ORDER BY c.relname"
+)
+
+
+def version_of(connection: PostgresConnection, schema: str) -> int:
+    """How many steps a schema has taken; refuses one that is not ours."""
+    ((there,),) = connection.said(_THERE, (schema,))
+    if not there:
+        return 0
+    ((known,),) = connection.said("SELECT to_regclass(%s) IS NOT NULL", (f'"{schema}".migration',))
+    if not known:
+        raise StoreCorruptError(
+            f"The schema {schema} at {connection.place} belongs to another program.",
+            "Name another schema, or another database.",
+        )
+    ((number,),) = connection.said("SELECT coalesce(max(number), 0) FROM migration")
+    return int(number)
+
+
+def check_current(connection: PostgresConnection, schema: str, known: int) -> None:
+    """Refuse what is of another version, for those who cannot bring it up to date."""
+    version = version_of(connection, schema)
+    if version > known:
+        raise NewerSchemaError(version, known)
+    if version < known:
+        raise StoreError(
+            f"The memory at {connection.place} is not there yet or of an older version.",
+            "Run `holdfast worker`, which brings it up to date.",
+        )
+
+
+def migrate(connection: PostgresConnection, schema: str, steps: Sequence[tuple[str, str]]) -> None:
+    """Take the steps that are missing, as one."""
+    version = version_of(connection, schema)
+    if version > len(steps):
+        raise NewerSchemaError(version, len(steps))
+    if version == len(steps):
+        return
+    with connection.changing_tables():
+        connection.execute_own(_LOCK, (schema,))
+        version = version_of(connection, schema)
+        if version == 0:
+            connection.script(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+            connection.script("CREATE TABLE migration (number bigint PRIMARY KEY, name text)")
+        for number, (name, script) in enumerate(steps[version:], version + 1):
+            connection.script(script)
+            connection.execute_own("INSERT INTO migration VALUES (%s, %s)", (number, name))
+        _wall(connection, schema)
+
+
+def _wall(connection: PostgresConnection, schema: str) -> None:
+    """Let every table show only what a connection was opened for, whatever it is asked."""
+    for table, has_bank in connection.said(_UNWALLED, (schema,)):
+        if table in _OPEN:
+            continue
+        if table == "bank":
+            shown = "may_see(id)"
+        elif has_bank:
+            shown = "may_see(bank)"
+        elif table in _CHILDREN:
+            column, parent, number = _CHILDREN[table]
+            shown = f"EXISTS (SELECT 1 FROM {parent} AS p WHERE p.{number} = {table}.{column})"
+        else:  # of no bank, so only for who sees all
+            shown = "may_see('*')"
+        connection.script(
+            f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY; '
+            f'CREATE POLICY banks ON "{table}" USING ({shown})'
+        )

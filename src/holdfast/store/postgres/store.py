@@ -1,0 +1,175 @@
+"""The PostgreSQL store: what can be asked and written, on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from holdfast.errors import StoreError
+from holdfast.model.query import Passage
+from holdfast.store.curated import Erasure, Scrubbing
+from holdfast.store.notes import Faults
+from holdfast.store.postgres import words
+from holdfast.store.postgres.connection import BUSY_S, PostgresConnection, ours
+from holdfast.store.postgres.migrate import check_current, migrate
+from holdfast.store.postgres.schema import VERSION, steps
+from holdfast.store.postgres.searching import PostgresReader
+from holdfast.store.protocol import ReadStore
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.checking import CheckWays
+from holdfast.store.sqlite.writer import SqliteWriter
+
+SCHEMA = "holdfast"
+_TABLES = (
+    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
+    "AND relkind = 'r' ORDER BY relname"
+)
+_UNCOUNTED = (
+    "SELECT count(*) FROM (SELECT bank, count(*) AS passages, sum(length) AS words FROM passage "
+    "GROUP BY bank) AS held FULL JOIN tally USING (bank) "
+    "WHERE coalesce(held.passages, 0) <> tally.passages OR coalesce(held.words, 0) <> tally.words "
+    "OR tally.bank IS NULL"
+)
+
+
+class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
+    """One schema of a database. Any number of processes may have it open."""
+
+    def __init__(
+        self,
+        url: str,
+        migrations: Sequence[tuple[str, str]] | None = None,
+        busy_s: float = BUSY_S,
+        as_it_is: bool = False,
+        schema: str = SCHEMA,
+        banks: Sequence[str] | None = None,
+    ) -> None:
+        """Open a memory, making it if need be; any thread may use it, one at a time. With `banks`
+        it sees and writes those alone: the server keeps it to them, so the role that opens it
+        must be one that the server can keep to anything. One `as_it_is` is never changed."""
+        self._server = PostgresConnection(url, schema, banks, busy_s)
+        super().__init__(self._server, Path(self._server.place))
+        self._tokens = words.Tokens()
+        self._opened = (url, busy_s, schema, banks)
+        self._depth = 0
+        self._spare: list[ReadStore] = []
+        known = VERSION if migrations is None else len(migrations)
+        try:
+            if as_it_is or banks is not None:
+                check_current(self._server, schema, known)
+            else:
+                migrate(self._server, schema, steps() if migrations is None else migrations)
+            if banks is not None:
+                self._check_wall()
+        except psycopg.Error as error:
+            self.close()
+            raise ours(error, self._server.place) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_wall(self) -> None:
+        ((walled,),) = self._server.said("SELECT row_security_active('passage')")
+        if not walled:
+            raise StoreError(
+                f"The role that opens {self._server.place} sees every bank.",
+                "Use one that neither owns the tables nor is a superuser: docs/postgres.md.",
+            )
+
+    def close(self) -> None:
+        while self._spare:
+            self._spare.pop().close()
+        self._server.close()
+        self._tokens.close()
+
+    def another(self) -> ReadStore | None:
+        if self._spare:
+            return self._spare.pop()
+        url, busy_s, schema, banks = self._opened
+        return PostgresStore(url, None, busy_s, True, schema, banks)
+
+    def give_back(self, other: ReadStore) -> None:
+        self._spare.append(other)
+
+    def interrupt(self) -> None:
+        self._server.interrupt()
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        if self._depth:
+            yield
+            return
+        server = self._server
+        try:
+            server.begin()
+            self._depth += 1
+            try:
+                yield
+                server.commit()
+            finally:
+                self._depth -= 1
+        except psycopg.Error as error:
+            server.roll_back()
+            raise ours(error, server.place) from error
+        except BaseException:
+            server.roll_back()
+            raise
+
+    def put_passages(self, passages: Sequence[Passage]) -> None:
+        columns = f"{rows.PASSAGE}, scope, words, length"
+        texts = [text for p in passages for text in (rows.text(p.body), rows.text(p.context))]
+        cut = self._tokens.of(texts)
+        self._run_many(
+            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
+            [
+                (
+                    *rows.passage_row(passage),
+                    *words.vector(rows.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]),
+                )
+                for n, passage in enumerate(passages)
+            ],
+        )
+
+    def faults(self) -> Faults:
+        """What the tables tell; the server looks after its pages itself."""
+        return Faults((), tuple(self._derived_faults()))
+
+    def _index_faults(self) -> list[str]:
+        ((wrong,),) = self._server.said(_UNCOUNTED)
+        return ["the counts of words do not match the passages"] if wrong else []
+
+    def _rebuild_index(self) -> None:
+        """The server keeps its indexes; what we count beside them is counted anew."""
+        self._run("DELETE FROM tally")
+        self._run("INSERT INTO tally SELECT bank, count(*), sum(length) FROM passage GROUP BY bank")
+
+    def _overwrite_what_goes(self) -> None:
+        """`overwrite` does so for all of it."""
+
+    def _with_open_log(self, change: Callable[[], None]) -> None:
+        """Nothing but an erasure may change the log."""
+        with self.transaction():
+            self._server.said("SELECT set_config('holdfast.erasing', 'on', true)")
+            change()
+            self._server.said("SELECT set_config('holdfast.erasing', 'off', true)")
+
+    def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
+        """Copies of a server's database are made and kept elsewhere; we know of none."""
+        return []
+
+    def overwrite(self) -> None:
+        """Write the tables anew without what was removed from them."""
+        while self._spare:
+            self._spare.pop().close()
+        self._run(
+            "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
+            "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
+        )
+        try:
+            for (table,) in self._server.said(_TABLES):
+                self._server.script(f'VACUUM (FULL) "{table}"')
+        except psycopg.Error as error:
+            raise ours(error, self._server.place) from error

@@ -1,0 +1,147 @@
+"""Words as the full-text index of the SQLite store has them, and how passages rank by them.
+
+The tokens are made by SQLite itself, in memory, so that both stores find the same passages by
+the same words. Ranking is BM25 as FTS5 computes it, but over the passages of the banks that are
+asked: nothing is told about a bank by how another one's passages rank.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+_K1, _B = 1.2, 0.75
+# A term in the passage itself counts fully, one in the turn before it less.
+_WEIGHTS = {"A": 1.0, "B": 0.4}
+# What every passage has in the index besides its words: its bank and its layer.
+_SCOPE = 2
+_RAREST = 1e-6
+# PostgreSQL takes words of up to 2,046 bytes.
+_LONGEST = 500
+_MOST_BYTES = 900_000
+# Whoever has the beginning of a longer one is looked at more closely afterwards.
+_LONGEST_PHRASE = 50
+_LAST_PLACE = 16_383
+
+Hits = dict[str, list[tuple[int, str]]]
+
+
+class Candidate(NamedTuple):
+    """A passage that may be a hit: which, how long, whether it is asked for, and where its words
+    are."""
+
+    number: int
+    length: int
+    wanted: bool
+    hits: Hits
+
+
+class Tokens:
+    """SQLite's tokenizer; any thread may ask it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._memory = sqlite3.connect(
+            ":memory:", isolation_level=None, check_same_thread=False, cached_statements=8
+        )
+        self._memory.execute(
+            "CREATE VIRTUAL TABLE said USING fts5 (text, "
+            "tokenize = 'porter unicode61 remove_diacritics 2')"
+        )
+        self._memory.execute("CREATE VIRTUAL TABLE told USING fts5vocab (said, 'instance')")
+
+    def of(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tokens of each text, in their order."""
+        found = [list[str]() for _ in texts]
+        with self._lock:
+            self._memory.execute("BEGIN")
+            try:
+                self._memory.executemany(
+                    "INSERT INTO said (rowid, text) VALUES (?, ?)", enumerate(texts, 1)
+                )
+                for number, term in self._memory.execute(
+                    'SELECT doc, term FROM told ORDER BY doc, "offset"'
+                ):
+                    found[int(number) - 1].append(term[:_LONGEST])
+            finally:
+                self._memory.execute("ROLLBACK")
+        return found
+
+    def close(self) -> None:
+        self._memory.close()
+
+
+def vector(bank: str, body: Sequence[str], context: Sequence[str]) -> tuple[str, int]:
+    """A passage's words as a `tsvector`, and how many it has. Past a size that no reader gets
+    through, and PostgreSQL does not take, words are left out."""
+    places: dict[str, list[str]] = {}
+    used = 0
+    # A gap keeps what ends the passage from standing next to what begins its context.
+    marked = [(n, "A", token) for n, token in enumerate(body, 1)]
+    marked += [(n, "B", token) for n, token in enumerate(context, len(body) + 3)]
+    for place, column, token in marked:
+        if token not in places:
+            used += len(token.encode()) + 8
+            if used > _MOST_BYTES:
+                continue
+            places[token] = []
+        if len(places[token]) < 255:
+            used += 4
+            places[token].append(f"{min(place, _LAST_PLACE)}{column}")
+    parts = [f"{_quoted(token)}:{','.join(at)}" for token, at in places.items()]
+    return " ".join([_quoted(bank), *parts]), len(body) + len(context) + _SCOPE
+
+
+def query(phrases: Iterable[Sequence[str]], bank: str = "") -> str:
+    """A `tsquery`: any of the phrases, within a bank if one is named."""
+    parts = [
+        "(" + " <-> ".join(f"{_quoted(token)}:AB" for token in phrase[:_LONGEST_PHRASE]) + ")"
+        for phrase in phrases
+    ]
+    # In pairs of pairs: a long row of terms would be as deep as it is long.
+    while len(parts) > 1:
+        pairs = [f"({' | '.join(parts[n : n + 2])})" for n in range(0, len(parts), 2)]
+        parts = pairs
+    return f"{_quoted(bank)} & {parts[0]}" if bank else parts[0]
+
+
+def _quoted(token: str) -> str:
+    return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def ranked(
+    candidates: Sequence[Candidate], phrases: Sequence[Sequence[str]], passages: int, words: int
+) -> list[tuple[int, float]]:
+    """Number and score of those that are wanted, the best first. `passages` and `words` is how
+    much there is to be found."""
+    average = words / passages if passages else 1.0
+    counted = [[_frequency(c.hits, phrase) for phrase in phrases] for c in candidates]
+    weights: list[float] = []
+    for n in range(len(phrases)):
+        having = sum(1 for row in counted if row[n] > 0)
+        rarity = math.log((passages - having + 0.5) / (having + 0.5)) if having else 0.0
+        weights.append(rarity if rarity > 0 else _RAREST)
+    scored: list[tuple[int, float]] = []
+    for candidate, row in zip(candidates, counted, strict=True):
+        if candidate.wanted:
+            long = _K1 * (1 - _B + _B * candidate.length / average)
+            told = zip(weights, row, strict=True)
+            score = sum(weight * often * (_K1 + 1) / (often + long) for weight, often in told)
+            scored.append((candidate.number, score))
+    return sorted(scored, key=lambda one: (-one[1], one[0]))
+
+
+def _frequency(hits: Hits, phrase: Sequence[str]) -> float:
+    """How often a phrase stands there, by where."""
+    first = hits.get(phrase[0], ())
+    if len(phrase) == 1:
+        return sum(_WEIGHTS[column] for _, column in first)
+    rest = [set(hits.get(token, ())) for token in phrase[1:]]
+    return sum(
+        _WEIGHTS[column]
+        for place, column in first
+        if all((place + n, column) in places for n, places in enumerate(rest, 1))
+    )

@@ -1,0 +1,286 @@
+"""What only a server can do, or can do to us."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.store.postgres_server import Server
+
+from holdfast.errors import (
+    NewerSchemaError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+)
+from holdfast.model.bank import Bank
+from holdfast.model.query import Passage
+from holdfast.model.trust import Status, Trust
+from holdfast.store.postgres.schema import VERSION, steps
+from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.protocol import Store
+from holdfast.store.sqlite import schema as sqlite
+from holdfast.store.sqlite.store import SqliteStore
+
+NOON = "2026-03-01T12:00:00Z"
+# Known by numbers that a bank's rows are reached by, or of no bank at all.
+NO_BANK_FIRST = {
+    "bank", "chore", "failure", "generation", "labelled", "ledger", "mention", "migration",
+    "pause", "redaction", "same",
+}  # fmt: skip
+MEMBER = """
+    CREATE ROLE {role} LOGIN;
+    GRANT USAGE ON SCHEMA holdfast TO {role};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA holdfast TO {role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA holdfast TO {role};
+"""
+
+
+def a_bank(name: str) -> Bank:
+    return Bank(name, name, NOON)
+
+
+def a_passage(bank: str, id: str, body: str, context: str = "") -> Passage:
+    return Passage(
+        bank, "turn", id, "s", NOON, body, context, Trust.USER, Status.OBSERVED, "user", 1, id
+    )
+
+
+def fill(store: Store, bank: str, *passages: Passage) -> None:
+    with store.transaction():
+        store.add_bank(a_bank(bank))
+        store.put_derived(bank, "s", passages)
+
+
+def found(store: Store, bank: str | None, *terms: str) -> list[str]:
+    return [match.passage.id for match in store.search(bank, terms)]
+
+
+@pytest.fixture
+def member(postgres: Server) -> tuple[str, str]:
+    """A database with two banks: how its owner opens it, and how somebody else does."""
+    url = postgres.database()
+    role = url.split("/")[3].split("?")[0] + "_member"
+    postgres.run(url, MEMBER.format(role=role))
+    with closing(PostgresStore(url)) as store:
+        fill(store, "ours", a_passage("ours", "p1", "raise the anchor"))
+        fill(store, "theirs", a_passage("theirs", "p2", "drop the anchor"))
+    return url, url.replace("postgres@", f"{role}@")
+
+
+def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
+    with closing(PostgresStore(member[1], banks=["ours"])) as store:
+        assert [bank.id for bank in store.banks()] == ["ours"]
+        assert found(store, None, "anchor") == ["p1"]
+        assert found(store, "theirs", "anchor") == []
+        assert store.frequencies(None, ["anchor"], 10) == [1]
+        assert store.size("theirs", 10) == 0
+        assert store.find(None, "", "") == store.find("ours", "", "")
+        with pytest.raises(StoreError, match="may not"):
+            store.add_bank(a_bank("another"))
+        with pytest.raises(StoreError), store.transaction():
+            store.put_derived("theirs", "s", [a_passage("theirs", "p3", "ours now")])
+        assert store.changes("theirs", "any", 1) == []
+    with closing(PostgresStore(member[0])) as owner:
+        assert sorted(found(owner, None, "anchor")) == ["p1", "p2"]
+        assert found(owner, "theirs", "ours") == []
+
+
+def test_whoever_names_no_bank_is_shown_none(member: tuple[str, str]) -> None:
+    with psycopg.connect(member[1]) as raw:
+        tables = raw.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'holdfast'::regnamespace "
+            "AND relkind IN ('r', 'v') ORDER BY 1"
+        ).fetchall()
+        assert len(tables) > 60
+        for (table,) in tables:
+            if table not in ("generation", "migration"):
+                ((count,),) = raw.execute(f'SELECT count(*) FROM holdfast."{table}"'.encode())
+                assert count == 0, table
+
+
+def test_every_table_has_a_wall_and_almost_every_key_starts_with_the_bank(
+    postgres: Server,
+) -> None:
+    rows = postgres.run(
+        postgres.database(),
+        "SELECT c.relname, c.relrowsecurity, a.attname FROM pg_class AS c "
+        "LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary "
+        "LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] "
+        "WHERE c.relnamespace = 'holdfast'::regnamespace AND c.relkind = 'r'",
+    )
+    assert {name for name, walled, _ in rows if not walled} == {"generation", "migration"}
+    assert {name for name, _, first in rows if first != "bank"} == NO_BANK_FIRST
+
+
+def test_a_role_that_sees_everything_is_not_kept_to_a_bank(postgres: Server) -> None:
+    with pytest.raises(StoreError, match="sees every bank"):
+        PostgresStore(postgres.database(), banks=["ours"])
+
+
+def test_a_transaction_whose_connection_is_killed_leaves_nothing(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        with pytest.raises(StoreBusyError, match="cannot be used right now"), store.transaction():
+            store.add_bank(a_bank("half"))
+            _kill_others(postgres, url)
+            store.add_bank(a_bank("whole"))
+        assert store.banks() == []
+        with store.transaction():
+            store.add_bank(a_bank("later"))
+        assert [bank.id for bank in store.banks()] == ["later"]
+
+
+def test_a_killed_connection_is_opened_again_for_a_question_and_for_a_beginning(
+    postgres: Server,
+) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        _kill_others(postgres, url)
+        assert store.banks() == []
+        _kill_others(postgres, url)
+        with store.transaction():
+            store.add_bank(a_bank("ours"))
+        assert [bank.id for bank in store.banks()] == ["ours"]
+
+
+def test_a_server_that_crashes_and_comes_back_is_asked_again(postgres: Server) -> None:
+    with closing(PostgresStore(postgres.database())) as store:
+        fill(store, "ours", a_passage("ours", "p1", "raise the anchor"))
+        postgres.run(postgres.url("postgres"), "CHECKPOINT")
+        postgres.stop()
+        starting = threading.Timer(0.3, postgres.start)
+        starting.start()
+        try:
+            assert found(store, "ours", "anchor") == ["p1"]
+        finally:
+            starting.join()
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
+    with pytest.raises(StoreBusyError) as raised:
+        PostgresStore("postgresql://me:secret@127.0.0.1:1/memory")
+
+    assert "127.0.0.1:1/memory" in raised.value.message
+    assert "secret" not in f"{raised.value.message} {raised.value.remedy}"
+
+
+def test_there_is_one_writer_at_a_time(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as one, closing(PostgresStore(url, busy_s=0.05)) as other:
+        with one.transaction():
+            one.add_bank(a_bank("ours"))
+            assert other.banks() == []
+            with pytest.raises(StoreBusyError):
+                other.add_bank(a_bank("theirs"))
+        other.add_bank(a_bank("theirs"))
+        assert [bank.id for bank in one.banks()] == ["ours", "theirs"]
+
+
+def test_a_newer_schema_and_a_strange_one_are_refused(postgres: Server) -> None:
+    newer, strange = postgres.database(), postgres.empty_database()
+    number = f"INSERT INTO holdfast.migration VALUES ({VERSION + 1}, 'later')"
+    postgres.run(newer, number)
+    postgres.run(strange, "CREATE SCHEMA holdfast; CREATE TABLE holdfast.mine (id int)")
+
+    with pytest.raises(NewerSchemaError):
+        PostgresStore(newer)
+    with pytest.raises(StoreCorruptError, match="another program"):
+        PostgresStore(strange)
+
+
+def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
+    url = postgres.database()
+    broken = [*steps(), ("999_broken", "CREATE TABLE later (bank text); SELECT 1 / 0;")]
+
+    with pytest.raises(StoreError, match="division by zero"):
+        PostgresStore(url, broken)
+
+    assert postgres.run(url, "SELECT to_regclass('holdfast.later')") == [(None,)]
+    with closing(PostgresStore(url)) as store:
+        assert store.banks() == []
+
+
+def test_several_that_open_a_new_database_at_once_make_it_once(postgres: Server) -> None:
+    url = postgres.empty_database()
+    problems: list[BaseException] = []
+
+    def open_it() -> None:
+        try:
+            PostgresStore(url).close()
+        except BaseException as error:  # noqa: BLE001 - shown below
+            problems.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert problems == []
+    assert postgres.run(url, "SELECT count(*) FROM holdfast.migration") == [(VERSION,)]
+
+
+def test_every_migration_of_its_own_stands_for_one_of_the_same_name() -> None:
+    folder = Path(sqlite.__file__).parents[1] / "postgres" / "migrations"
+
+    assert {path.stem for path in folder.glob("*.sql")} <= {name for name, _ in sqlite.steps()}
+    assert [name for name, _ in steps()] == [name for name, _ in sqlite.steps()]
+
+
+def test_both_stores_rank_alike(postgres: Server, tmp_path: Path) -> None:
+    some = random.Random(7)
+    words = "anchor anchors buoy naïve naive tide tides mooring sail-plan harbour".split()
+    passages = [
+        a_passage("ours", f"p{n}", _said(some, words, 30), _said(some, words, 6)) for n in range(80)
+    ]
+    asked = (["anchor"], ["buoy", "tide"], ["sail-plan"], ["Naive", "harbours", "absent"])
+    with ExitStack() as opened:
+        stores: list[Store] = [
+            SqliteStore(tmp_path / "memory.db"),
+            PostgresStore(postgres.database()),
+        ]
+        for store in stores:
+            opened.callback(store.close)
+            fill(store, "ours", *passages)
+        for terms in asked:
+            one, other = (
+                [(m.passage.id, m.score) for m in s.search("ours", terms)] for s in stores
+            )
+            assert [id for id, _ in one] == [id for id, _ in other]
+            assert [score for _, score in one] == pytest.approx([score for _, score in other])
+        assert {s.frequencies("ours", words, 1000)[0] for s in stores} == {
+            stores[0].frequencies("ours", ["anchor"], 1000)[0]
+        }
+
+
+def test_what_is_erased_is_in_no_file_of_the_database(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        fill(store, "ours", a_passage("ours", "p1", "the word is zyxwordzyx"))
+        postgres.run(url, "CHECKPOINT")
+        assert postgres.holding(url, b"zyxwordzyx")
+        with store.transaction():
+            store.put_derived("ours", "s", [])
+        store.overwrite()
+    postgres.run(url, "CHECKPOINT")
+
+    assert postgres.holding(url, b"zyxwordzyx") == []
+
+
+def _said(some: random.Random, words: Sequence[str], most: int) -> str:
+    return " ".join(some.choices(words, k=some.randint(1, most)))
+
+
+def _kill_others(postgres: Server, url: str) -> None:
+    """End every connection to a database but the one that does so, and wait until they are."""
+    postgres.run(
+        url,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
