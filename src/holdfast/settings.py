@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from binascii import crc32
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -20,8 +21,8 @@ from holdfast.frozen import dataclass
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
-    "": ("bank", "banks", "redact", "exclude", "embed", "rerank", "brief", "models", "promote",
-         "git", "providers", "forge"),
+    "": ("bank", "store", "banks", "redact", "exclude", "embed", "rerank", "brief", "models",
+         "promote", "git", "providers", "forge"),
     "git": ("read",),
     "forge": ("url", "token_env", "wait_s", "requests"),
     "redact": ("patterns",),
@@ -131,6 +132,8 @@ class Settings:
     home: Path
     claude_dir: Path
     bank: str = ""
+    # The server that keeps the memory; "" where it is a file. A password may be part of it.
+    store: str = field(default="", repr=False)
     banks: tuple[tuple[str, str], ...] = ()
     redact_patterns: tuple[tuple[str, str], ...] = ()
     exclude_tools: tuple[str, ...] = ()
@@ -157,6 +160,12 @@ class Settings:
         """The file that holds the memory."""
         return self.home / "memory.db"
 
+    @property
+    def vectors(self) -> Path:
+        """Where matrices of vectors lie; those of one store mean nothing to another."""
+        folder = self.home / "vectors"
+        return folder / f"team-{crc32(self.store.encode()):08x}" if self.store else folder
+
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Read the environment and the settings file of the home it names."""
@@ -172,6 +181,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         home=home,
         claude_dir=claude,
         bank=env.get("HOLDFAST_BANK") or file.text("bank"),
+        store=env.get("HOLDFAST_STORE") or file.text("store"),
         banks=file.pairs("banks"),
         redact_patterns=_checked(file.path, redact.pairs("patterns")),
         exclude_tools=exclude.texts("tools"),

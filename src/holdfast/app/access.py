@@ -14,6 +14,7 @@ from time import perf_counter
 
 from holdfast.app.access_results import confidence, result_of, tell_strategies
 from holdfast.app.access_tools import ACCESS_TOOLS, LIMIT, STRATEGIES, USUAL_MS
+from holdfast.app.backends import open_to_ask
 from holdfast.app.looking import Looking
 from holdfast.app.reading import utc_now
 from holdfast.app.results import fit
@@ -34,7 +35,6 @@ from holdfast.recall.relevance import coverage
 from holdfast.recall.standing import stand
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import ReadStore
-from holdfast.store.sqlite.read_only import SqliteReadStore
 
 _POOL = 60
 _NO_MODEL = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
@@ -272,7 +272,7 @@ class Access(Looking):
 def open_access(settings: Settings | None = None, bank: str = "") -> Access:
     """The data access layer of this user's memory, or of the given settings'."""
     chosen = settings or load_settings()
-    return Access(SqliteReadStore(chosen.database), chosen, bank)
+    return Access(open_to_ask(chosen), chosen, bank)
 
 
 def _layers(given: Object) -> tuple[Layer, ...]:

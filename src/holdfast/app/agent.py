@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from holdfast.app.access import Access, open_access
 from holdfast.app.access_tools import ACCESS_TOOLS
+from holdfast.app.backends import open_store
 from holdfast.app.plugin_shelf import PluginShelf
 from holdfast.app.providing import Providers
 from holdfast.app.reading import here
@@ -48,8 +49,7 @@ from holdfast.research.agent import (
 )
 from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.spend.governor import Governor, Purpose
-from holdfast.store.protocol import Reader
-from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.protocol import Reader, Store
 
 _FIRST = "memory_search_hybrid"
 _OPENING = "Found with the question's own words"
@@ -181,9 +181,9 @@ class MemoryAgent:
         return replace(answer, cost=governor.cost())
 
     @contextmanager
-    def _ledger(self) -> Generator[SqliteStore]:
+    def _ledger(self) -> Generator[Store]:
         """A connection of this thread's own, for what the governor notes."""
-        store = SqliteStore(self._settings.database, create=False)
+        store = open_store(self._settings, create=False)
         try:
             yield store
         finally:

@@ -128,7 +128,7 @@ class Browsing(Reading):
         """One of them, with what mentions it, what occurs with it, and how that is linked."""
         entity = self.entity(name, bank)
         alike: Any = import_module("holdfast.recall.alike")
-        nearest = alike.Alike(self._store, entity.bank, self.settings.home / "vectors")
+        nearest = alike.Alike(self._store, entity.bank, self.settings.vectors)
         return about(self._store, entity, limit, nearest)
 
     def communities(self, bank: str | None = None) -> list[list[Entity]]:

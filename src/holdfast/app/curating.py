@@ -186,8 +186,8 @@ def _target(entity: Entity) -> Target:
 def remove_derived_files(settings: Settings) -> None:
     """Remove matrices of vectors, prepared briefs and investigations: they can be made again from
     what is left."""
-    _remove(settings.home / "vectors", "*.vectors*")
-    _remove(settings.home / "vectors", ".*.vectors*")
+    _remove(settings.vectors, "*.vectors*")
+    _remove(settings.vectors, ".*.vectors*")
     _remove(Places(settings.home).briefs, "*.json")
     # Investigations quote what may be gone; what they found can be asked for again.
     _remove(Places(settings.home).research, "mem-*")

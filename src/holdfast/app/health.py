@@ -143,7 +143,7 @@ def disk_use(settings: Settings) -> Disk:
     beside = (database, *(database.with_name(f"{database.name}-{end}") for end in ("wal", "shm")))
     return Disk(
         database=sum(map(_size, beside)),
-        vectors=sum(_sizes(settings.home / "vectors")),
+        vectors=sum(_sizes(settings.vectors)),
         journals=sum(_sizes(places.journals)),
         logs=_size(places.log),
         backups=sum(_sizes(settings.home / "backups")),

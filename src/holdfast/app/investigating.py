@@ -151,7 +151,8 @@ class Investigation:
             *wish.layers,
             str((wish.providers, wish.rounds, wish.limit, wish.model)),
         )
-        state = _state(self._memory.settings.database)
+        settings = self._memory.settings
+        state = self._memory.reader.generation() if settings.store else _state(settings.database)
         asked = squeeze(reads).casefold()
         return content_id(asked, str(self._bank), *how, state, self._memory.moment()[:10])
 

@@ -39,7 +39,7 @@ _shared = _Shared()
 
 def load_meaning(settings: Settings) -> Semantics:
     """What recall asks about meaning."""
-    return Semantics(settings.home / "vectors", _shared.parts(settings))
+    return Semantics(settings.vectors, _shared.parts(settings))
 
 
 def _open_parts(settings: Settings) -> Parts:
@@ -64,7 +64,7 @@ def embed(
     embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
     if embedder is None:
         return 0
-    folder = settings.home / "vectors"
+    folder = settings.vectors
     name, dimension = embedder.name, embedder.dimension
     matrices = {bank.id: Matrix(folder, bank.id, name, dimension) for bank in store.banks()}
     drop_damaged(store, name, dimension, matrices)

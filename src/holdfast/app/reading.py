@@ -1,7 +1,4 @@
-"""A memory that can be asked. It imports nothing of what ingest needs, so it starts fast.
-
-The only place, with `memory`, that names a concrete store.
-"""
+"""A memory that can be asked. It imports nothing of what ingest needs, so it starts fast."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from holdfast.app.backends import open_store
 from holdfast.errors import HoldfastError, InputError, NotFoundError, StoreError
 from holdfast.model.accounts import Chore
 from holdfast.model.knowledge import Fact, Network, Review, ReviewState
@@ -32,7 +30,6 @@ from holdfast.sources.rule_places import rule_places, top_of
 from holdfast.store.calls import Accounts
 from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Counts, Reader, Record, Store
-from holdfast.store.sqlite.store import SqliteStore
 from holdfast.store.versions import Standing
 
 if TYPE_CHECKING:
@@ -108,7 +105,7 @@ class Reading:
     ) -> None:
         self.settings = settings
         self._now = now
-        self._store: Store = SqliteStore(settings.database, create=create)
+        self._store: Store = open_store(settings, create)
         self._banks = Banks(settings)
         self._meaning: Meaning | None = None
         self._loaded = False

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from holdfast.app.backends import open_to_ask
 from holdfast.app.index_entries import entry_of, event_entry
 from holdfast.app.looking import Looking
 from holdfast.app.reading import here, utc_now
@@ -30,7 +31,6 @@ from holdfast.recall.timeline import KINDS, read_anchor, timeline
 from holdfast.recall.times import read_span
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import ReadStore, Record
-from holdfast.store.sqlite.read_only import SqliteReadStore
 
 _POOL = 200
 _FOUND = 1000
@@ -247,7 +247,7 @@ class Search(Looking):
 def open_search(settings: Settings | None = None, bank: str = "") -> Search:
     """Search in this user's memory, or in that of the given settings."""
     chosen = settings or load_settings()
-    return Search(SqliteReadStore(chosen.database), chosen, bank)
+    return Search(open_to_ask(chosen), chosen, bank)
 
 
 def _many(value: Any) -> list[str]:

@@ -248,8 +248,12 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
 def tidy(work: Work) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
     removed = _remove_old(work.places.marks, "*", MARKS_KEPT_S)
-    for folder, left in (("vectors", ".*.vectors.*"), ("backups", ".*.part")):
-        removed += _remove_old(work.settings.home / folder, left, LEFTOVERS_KEPT_S)
+    settings = work.settings
+    for folder, left in (
+        (settings.vectors, ".*.vectors.*"),
+        (settings.home / "backups", ".*.part"),
+    ):
+        removed += _remove_old(folder, left, LEFTOVERS_KEPT_S)
     return f"{removed} old files removed" if removed else ""
 
 

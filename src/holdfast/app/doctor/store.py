@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from holdfast.app.backends import place_of
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.inference import packaged
 from holdfast.recall.matrix import is_whole
@@ -22,7 +23,7 @@ def check_store(patient: Patient) -> list[Check]:
     """Database, derived rows, vectors."""
     if patient.memory is None:
         return [Check("memory", Grade.BROKEN, patient.problem, patient.remedy)]
-    if not patient.settings.database.exists():
+    if not patient.settings.store and not patient.settings.database.exists():
         return [fine("memory", "Nothing is remembered yet.")]
     return [*_database(patient), _balance(patient), _vectors(patient)]
 
@@ -33,7 +34,7 @@ def _database(patient: Patient) -> list[Check]:
     faults = memory.store.faults()
     if faults.damaged:
         return [Check("memory", Grade.BROKEN, f"Damaged: {'; '.join(faults.damaged)}.", _BACKUP)]
-    whole = fine("memory", f"{patient.settings.database} is whole.")
+    whole = fine("memory", f"{place_of(patient.settings)} is whole.")
     if not faults.derived:
         return [whole, fine("derived", "What is derived matches what it is derived from.")]
 
@@ -55,7 +56,7 @@ def _balance(patient: Patient) -> Check:
 
 
 def _vectors(patient: Patient) -> Check:
-    folder = patient.settings.home / "vectors"
+    folder = patient.settings.vectors
     broken = [path for path in sorted(folder.glob("*.vectors")) if not is_whole(path)]
     if not broken:
         return _half_written(patient)

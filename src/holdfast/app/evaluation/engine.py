@@ -121,6 +121,7 @@ def neutral(settings: Settings, home: Path) -> Settings:
         home=home,
         claude_dir=home / "claude",
         bank="",
+        store="",
         banks=(),
         redact_patterns=(),
         exclude_tools=(),

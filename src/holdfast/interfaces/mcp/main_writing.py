@@ -48,7 +48,7 @@ class Writing:
     def _writable(self) -> Holdfast:
         """The memory, made if there is none yet."""
         settings = load_settings()
-        if not settings.database.exists():
+        if not settings.store and not settings.database.exists():
             open_memory(settings).close()
         return self._memory.now()
 

@@ -99,6 +99,8 @@ class PostgresConnection:
         self._busy_s = busy_s
         self._settings = {
             "search_path": f'"{schema}"',
+            # A plan made for empty tables would be kept while they fill.
+            "plan_cache_mode": "force_custom_plan",
             "lock_timeout": f"{int(busy_s * 1000)}ms",
             "holdfast.banks": EVERY_BANK if banks is None else BETWEEN.join(banks),
             "default_transaction_read_only": "on" if read_only else "off",

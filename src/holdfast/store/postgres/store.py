@@ -35,6 +35,16 @@ _UNCOUNTED = (
 )
 
 
+def check_wall(connection: PostgresConnection) -> None:
+    """Refuse a role that the server keeps to no bank."""
+    ((walled,),) = connection.said("SELECT row_security_active('passage')")
+    if not walled:
+        raise StoreError(
+            f"The role that opens {connection.place} sees every bank.",
+            "Use one that neither owns the tables nor is a superuser: docs/postgres.md.",
+        )
+
+
 class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
     """One schema of a database. Any number of processes may have it open."""
 
@@ -63,21 +73,13 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
             else:
                 migrate(self._server, schema, steps() if migrations is None else migrations)
             if banks is not None:
-                self._check_wall()
+                check_wall(self._server)
         except psycopg.Error as error:
             self.close()
             raise ours(error, self._server.place) from error
         except BaseException:
             self.close()
             raise
-
-    def _check_wall(self) -> None:
-        ((walled,),) = self._server.said("SELECT row_security_active('passage')")
-        if not walled:
-            raise StoreError(
-                f"The role that opens {self._server.place} sees every bank.",
-                "Use one that neither owns the tables nor is a superuser: docs/postgres.md.",
-            )
 
     def close(self) -> None:
         while self._spare:

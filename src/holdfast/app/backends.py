@@ -1,0 +1,60 @@
+"""Which store a memory lies in: the file in its home, or the server that the settings name.
+
+The only place that names a concrete store. What a server needs is loaded where one is named, so
+that a memory in a file starts as fast as ever.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from holdfast.errors import SettingsError
+from holdfast.settings import Settings
+from holdfast.store.protocol import ReadStore, Store
+from holdfast.store.sqlite.store import SqliteStore
+
+
+def open_store(settings: Settings, create: bool = True) -> Store:
+    """The memory of these settings. Without `create` none is made where there is no file."""
+    if settings.store:
+        return _team(settings, "store").PostgresStore(settings.store)
+    return SqliteStore(settings.database, create=create)
+
+
+def open_as_it_is(settings: Settings) -> Store:
+    """The same for those in a hurry: one of an older version is refused, not brought up to
+    date."""
+    if settings.store:
+        return _team(settings, "store").PostgresStore(settings.store, as_it_is=True)
+    return SqliteStore(settings.database, create=False, as_it_is=True)
+
+
+def open_to_ask(settings: Settings) -> ReadStore:
+    """The same for those who must not be able to write."""
+    if settings.store:
+        return _team(settings, "read_only").PostgresReadStore(settings.store)
+    local: Any = import_module("holdfast.store.sqlite.read_only")
+    return local.SqliteReadStore(settings.database)
+
+
+def place_of(settings: Settings) -> str:
+    """Where the memory lies, as people are told: no password is part of it."""
+    if settings.store:
+        return _team(settings, "connection").place_of(settings.store)
+    return str(settings.database)
+
+
+def _team(settings: Settings, module: str) -> Any:
+    if not settings.store.startswith(("postgresql://", "postgres://")):
+        raise SettingsError(
+            "The setting `store` names no PostgreSQL server.",
+            "It looks like postgresql://user@host/database; leave it out to keep a file.",
+        )
+    try:
+        return import_module(f"holdfast.store.postgres.{module}")
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            "The settings keep the memory on a PostgreSQL server, which needs psycopg.",
+            "Install it: pip install 'holdfast[postgres]'.",
+        ) from error

@@ -1,0 +1,51 @@
+"""A memory on a server that can be asked and nothing else.
+
+It has no method that writes, and the server refuses to let its connection write. What is given
+this cannot change a memory by mistake, nor because something that it read told it to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.store.postgres import words
+from holdfast.store.postgres.connection import BUSY_S, PostgresConnection
+from holdfast.store.postgres.migrate import check_current
+from holdfast.store.postgres.schema import VERSION
+from holdfast.store.postgres.searching import PostgresReader
+from holdfast.store.postgres.store import SCHEMA, check_wall
+from holdfast.store.protocol import ReadStore
+
+
+class PostgresReadStore(PostgresReader):
+    """One schema of a database, open for questions."""
+
+    def __init__(self, url: str, schema: str = SCHEMA, banks: Sequence[str] | None = None) -> None:
+        self._server = PostgresConnection(url, schema, banks, BUSY_S, read_only=True)
+        super().__init__(self._server, Path(self._server.place))
+        self._tokens = words.Tokens()
+        self._opened = (url, schema, banks)
+        self._spare: list[ReadStore] = []
+        try:
+            check_current(self._server, schema, VERSION)
+            if banks is not None:
+                check_wall(self._server)
+        except BaseException:
+            self.close()
+            raise
+
+    def another(self) -> ReadStore | None:
+        return self._spare.pop() if self._spare else PostgresReadStore(*self._opened)
+
+    def give_back(self, other: ReadStore) -> None:
+        self._spare.append(other)
+
+    def interrupt(self) -> None:
+        self._server.interrupt()
+
+    def close(self) -> None:
+        while self._spare:
+            self._spare.pop().close()
+        self._server.close()
+        self._tokens.close()

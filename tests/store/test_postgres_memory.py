@@ -1,0 +1,135 @@
+"""A whole memory on a server: the same answers as from a file, through the public doors."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.store.postgres_server import Server
+
+from holdfast.app.backends import open_as_it_is, open_store, open_to_ask, place_of
+from holdfast.app.evaluation.engine import neutral
+from holdfast.app.goal import goal_now
+from holdfast.app.memory import Holdfast
+from holdfast.errors import SettingsError, StoreError
+from holdfast.settings import Settings, load_settings
+from holdfast.testing.transcripts import bug_hunt
+
+
+def settings_of(home: Path, store: str = "") -> Settings:
+    given = {"HOME": str(home), "HOLDFAST_EMBEDDER": "none", "HOLDFAST_STORE": store}
+    return load_settings(given)
+
+
+def test_a_memory_on_a_server_answers_as_one_in_a_file_does(
+    postgres: Server, tmp_path: Path
+) -> None:
+    told: list[list[tuple[str, str]]] = []
+    session = bug_hunt().write(tmp_path / "said")
+    for name, store in (("file", ""), ("server", postgres.database())):
+        with Holdfast(settings_of(tmp_path / name, store), now=lambda: "2026-09-02T12:00:00Z") as m:
+            m.ingest(m.find([session], "proj"))
+            m.remember("Imports pass an idempotency key, always.", bank="proj")
+            asked = [m.recall(q, "proj") for q in ("rows twice", "idempotency key", "importer.py")]
+            told.append([(hit.uri, hit.text) for found in asked for hit in found.hits])
+            answer = m.ask("Why did the nightly import load every row twice?", "proj")
+            told[-1].append(("answer", answer.answer))
+        assert (tmp_path / name / ".holdfast" / "memory.db").exists() is not bool(store)
+
+    assert told[0] == told[1]
+    assert len(told[0]) > 5
+
+
+def test_the_command_line_uses_the_server_that_is_named(postgres: Server, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "HOLDFAST_EMBEDDER": "none",
+        "HOLDFAST_STORE": postgres.database(),
+    }
+
+    def run(*words: str) -> Any:
+        said = subprocess.run(
+            [sys.executable, "-m", "holdfast", *words, "--bank", "proj", "--json"],
+            env=environment,
+            capture_output=True,
+            check=True,
+        )
+        return json.loads(said.stdout)
+
+    kept = run("remember", "We deploy on Tuesdays.")
+    found = run("recall", "when do we deploy")
+
+    assert [hit["uri"] for hit in found["hits"]] == [kept["uri"]]
+    assert not (tmp_path / ".holdfast" / "memory.db").exists()
+
+
+def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
+    postgres: Server, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, postgres.empty_database())
+    for opened in (open_to_ask, open_as_it_is):
+        with pytest.raises(StoreError, match="not there yet"):
+            opened(settings)
+    with Holdfast(settings) as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+
+    reader = open_to_ask(settings)
+    try:
+        other = reader.another()
+        assert other is not None
+        assert other.counts().memories == reader.counts().memories == 1
+        reader.give_back(other)
+        with pytest.raises(StoreError, match="read-only"):
+            reader.__dict__["_connection"].execute("DELETE FROM remembered")
+    finally:
+        reader.close()
+
+
+def test_a_hook_that_finds_no_file_asks_the_server(
+    postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres.database()
+    monkeypatch.setenv("HOLDFAST_STORE", url)
+    settings = settings_of(tmp_path, url)
+    with Holdfast(settings) as memory:
+        memory.remember("Imports pass an idempotency key, always.", bank="proj")
+        bank = memory.bank_id("proj")
+
+    told = goal_now(str(settings.home), str(bank), "Should imports pass an idempotency key?")
+
+    assert "idempotency key" in str(told["text"])
+
+
+def test_a_password_is_never_shown(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, "postgresql://me:secret@db.example.org:5433/memory?a=b")
+
+    assert "secret" not in f"{settings} {place_of(settings)} {settings.vectors}"
+    assert place_of(settings) == "postgresql://db.example.org:5433/memory"
+
+
+def test_another_kind_of_store_is_refused_without_telling_it(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, "mysql://me:secret@db/memory")
+
+    with pytest.raises(SettingsError) as raised:
+        open_store(settings)
+
+    assert "secret" not in f"{raised.value.message} {raised.value.remedy}"
+
+
+def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) -> None:
+    one = settings_of(tmp_path)
+    other = replace(one, store="postgresql://db/memory")
+
+    assert one.vectors != other.vectors
+    assert neutral(other, tmp_path).store == ""
+    assert place_of(one) == str(one.database)
+    store = open_store(one)
+    store.close()
+    assert one.database.exists()
