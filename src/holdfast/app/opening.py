@@ -98,8 +98,8 @@ def open_record(memory: Minding, name: str, bank: str = "") -> Opened:
     return Opened(
         item,
         trace,
-        tuple(_refs(reader, record.bank, good[:_MOST_EVIDENCE])),
-        tuple(_refs(reader, record.bank, bad[:_MOST_EVIDENCE])),
+        tuple(refs(reader, record.bank, good[:_MOST_EVIDENCE])),
+        tuple(refs(reader, record.bank, bad[:_MOST_EVIDENCE])),
         max(len(good) - _MOST_EVIDENCE, 0) + max(len(bad) - _MOST_EVIDENCE, 0),
         tuple(_chain(reader, record)),
         _anchor(reader, record),
@@ -163,8 +163,9 @@ def _named(names: Iterable[str]) -> list[Ref]:
     return [Ref(name, "") for name in reversed(list(names))]
 
 
-def _refs(reader: Reader, bank: str, refs: Iterable[Ref]) -> Iterable[Ref]:
-    for ref in refs:
+def refs(reader: Reader, bank: str, names: Iterable[Ref]) -> Iterable[Ref]:
+    """The same with what each record is called, where it is still there."""
+    for ref in names:
         named = parse_uri(ref.uri)
         found = reader.find(bank, named.word, named.id, 1) if named else []
         kind = named.word if named else ""

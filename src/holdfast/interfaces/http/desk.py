@@ -8,11 +8,13 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 from holdfast.app.asking import identity
 from holdfast.app.memory import Holdfast
-from holdfast.errors import BusyError
+from holdfast.app.waiting import count_waiting
+from holdfast.errors import BusyError, HoldfastError
 from holdfast.settings import Settings
 
 READERS = 4
@@ -33,6 +35,8 @@ class Desk:
         self._own = threading.local()
         self._open: list[Holdfast] = []
         self._waiting = 0
+        # How much waits for a person, as every page tells.
+        self.waiting = 0
 
     async def read(self, what: What[T]) -> T:
         """A look into what is stored."""
@@ -59,7 +63,19 @@ class Desk:
             self._waiting -= 1
 
     def _done(self, what: What[T]) -> T:
-        return what(self._memory())
+        memory = self._memory()
+        try:
+            return what(memory)
+        finally:
+            self._count(memory)
+
+    def _count(self, memory: Holdfast) -> None:
+        """Count what waits for a person, whenever this thread finds that anything was written."""
+        with suppress(HoldfastError):
+            seen = memory.reader.generation()
+            if seen != getattr(self._own, "counted", None):
+                self.waiting = count_waiting(memory)
+                self._own.counted = seen
 
     def _memory(self) -> Holdfast:
         """This thread's own, opened anew when the file is another one."""

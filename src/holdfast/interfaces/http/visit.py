@@ -28,6 +28,7 @@ class Visit:
         context = {
             "path": self.request.url.path,
             "form_key": self._keys.form_key(self._cookie),
+            "waiting": self.desk.waiting,
             **shown,
         }
         return HTMLResponse(self._pages.render(template, **context), status)

@@ -16,6 +16,8 @@ PLACES = (
     ("/", "Ask", "a"),
     ("/sessions", "Sessions", "s"),
     ("/memory", "Memory", "m"),
+    ("/review", "Review", "r"),
+    ("/banks", "Banks", "b"),
     ("/graph", "Graph", "n"),
 )
 _FILTERS: dict[str, Any] = {
@@ -53,5 +55,12 @@ class Pages:
 
     def render(self, template: str, **shown: Any) -> str:
         """A page."""
-        usual = {"title": "", "path": "", "form_key": "", "searched": "", "places": PLACES}
+        usual = {
+            "title": "",
+            "path": "",
+            "form_key": "",
+            "waiting": 0,
+            "searched": "",
+            "places": PLACES,
+        }
         return self._templates.get_template(template).render({**usual, **shown})

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.interfaces.http.pages import ask, curating, graph, memory, record, search, sessions
+from holdfast.interfaces.http.pages import (
+    ask,
+    banks,
+    curating,
+    graph,
+    memory,
+    record,
+    review,
+    search,
+    sessions,
+)
 
 ROUTERS = (
     ask.router,
@@ -11,5 +21,7 @@ ROUTERS = (
     record.router,
     memory.router,
     curating.router,
+    review.router,
+    banks.router,
     graph.router,
 )

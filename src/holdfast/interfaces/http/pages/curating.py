@@ -5,7 +5,7 @@ nothing lost of what was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
 
 from fastapi import APIRouter
@@ -59,10 +59,10 @@ async def remember(visit: Visiting) -> Response:
         return memory.retain(text, network, sure, "", form.get("why", ""), known).id
 
     try:
-        kept = await visit.desk.work(keep)
+        made = await visit.desk.work(keep)
     except InputError as error:
-        return _kept(visit, error, text)
-    return done("/memory", "remembered", tab="memories", id=kept)
+        return kept(visit, error, text)
+    return done("/memory", "remembered", tab="memories", id=made)
 
 
 def _confidence(text: str) -> float | None:
@@ -89,7 +89,7 @@ async def correct(visit: Visiting) -> Response:
     try:
         now = await visit.desk.work(say)
     except InputError as error:
-        return _kept(visit, error, text)
+        return kept(visit, error, text)
     if now is not None:
         return visit.page(
             "conflict.html", _CONFLICT, title="Changed meanwhile", uri=name, text=text, now=now,
@@ -98,7 +98,7 @@ async def correct(visit: Visiting) -> Response:
     return _record(name, "corrected")
 
 
-def _kept(visit: Visit, error: InputError, text: str) -> HTMLResponse:
+def kept(visit: Visit, error: InputError, text: str) -> HTMLResponse:
     """An error that keeps what somebody wrote."""
     status = 404 if isinstance(error, NotFoundError) else 400
     return visit.page("unsaved.html", status, title="Not saved", error=error, text=text)
@@ -107,22 +107,26 @@ def _kept(visit: Visit, error: InputError, text: str) -> HTMLResponse:
 @router.post("/forget")
 async def forget(visit: Visiting) -> Response:
     """Leave a record out of everything."""
-    target = await _decided(visit, lambda memory, t: memory.forget(t.uri, t.bank))
+    form = await visit.form()
+    target = await _decided(visit, form, lambda memory, t: memory.forget(t.uri, t.bank))
+    if form.get("back") == "stale":
+        return done("/review", "forgotten", tab="stale")
     return done("/memory", "forgotten", tab=_TABS.get(target.kind, "forgotten"))
 
 
 @router.post("/restore")
 async def restore(visit: Visiting) -> Response:
     """Bring a record back."""
-    target = await _decided(visit, lambda memory, t: memory.restore(t.uri, t.bank))
+    form = await visit.form()
+    target = await _decided(visit, form, lambda memory, t: memory.restore(t.uri, t.bank))
     if target.kind in _TABS:
         return _record(target.uri, "restored")
     return done("/memory", "restored", tab="forgotten")
 
 
-async def _decided(visit: Visit, act: Callable[[Holdfast, Target], object]) -> Target:
-    form = await visit.form()
-
+async def _decided(
+    visit: Visit, form: Mapping[str, str], act: Callable[[Holdfast, Target], object]
+) -> Target:
     def decide(memory: Holdfast) -> Target:
         target = memory.target(form.get("uri", ""))
         act(memory, target)
