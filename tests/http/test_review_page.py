@@ -219,9 +219,15 @@ def test_secrets_are_counted_by_kind_and_never_shown(server: Server) -> None:
 
 def test_records_about_code_that_is_gone_are_listed(looker: Looker) -> None:
     page = looker.window("/review?tab=stale", dark=True)
-    row = page.locator("li", has_text="The yawl is painted blue.").first
-    expect(row).to_contain_text("src/yawl.py is gone")
-    row.get_by_role("button", name="Forget").click()
+    yawl = page.locator("li", has_text="The yawl is painted blue.")
+    expect(yawl).to_contain_text("src/yawl.py is gone")
+    yawl.get_by_role("button", name="Still holds").click()
+    expect(page.get_by_role("status")).to_contain_text("It still holds")
+    expect(yawl).to_have_count(0)
+    with remembering(looker.server) as memory:
+        memory.undo()
+    page.reload()
+    yawl.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
     assert "/review?tab=stale" in page.url
 
@@ -235,7 +241,7 @@ def test_tricks_in_what_waits_never_run(looker: Looker) -> None:
 
 def test_a_form_without_its_key_decides_nothing(server: Server) -> None:
     visitor = Visitor(server)
-    paths = ("preview", "approve", "reject", "keep", "retire", "reword", "confirm", "drop")
+    paths = ("preview", "approve", "reject", "keep", "retire", "reword", "confirm", "drop", "holds")
     for path in paths:
         assert visitor.post(f"/review/{path}", {"id": "0"}, key="").status == 400, path
         gone = visitor.post(f"/review/{path}", {"id": "00ff", "uri": "memory/00ff", "text": "my"})

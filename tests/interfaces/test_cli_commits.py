@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.refine.test_authorship import SESSIONS, START, Place
 
+from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli.main import main
 
 
@@ -143,3 +144,15 @@ def test_an_audit_lists_what_no_longer_holds(
     only = told(capsys, "audit", "--file", "little.py")
     assert "- little.py changed in 1 later commit, 2 lines" in only and "much.py" not in only
     assert decided[0]["uri"] in told(capsys, "audit")
+
+    held = [one["uri"] for one in decided if one["files"][0]["path"] in ("gone.py", "much.py")]
+    for name in held:
+        assert "still holds" in told(capsys, "audit", "--holds", name)
+    left = json.loads(told(capsys, "audit", "--json"))
+    assert not {one["uri"] for one in left["stale"]} & set(held)
+    assert left["fresh"] == found["fresh"] + len(held)
+    place.commit("Much later", START.replace(year=START.year + 50), **{"much.py": "other\n"})
+    with open_memory() as memory:
+        memory.ingest_git(place.top)
+    again = [one["uri"] for one in json.loads(told(capsys, "audit", "--json"))["stale"]]
+    assert sum(name in again for name in held) == 1

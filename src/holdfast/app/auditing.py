@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.app.anchoring import Disks
+from holdfast.learn.decisions import standing
 from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.curation import Action
 from holdfast.model.knowledge import ClaimKind
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, ExchangeType
@@ -55,6 +57,7 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
     stale: list[tuple[int, Audited]] = []
     fresh = unknown = nowhere = 0
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    held = {id: confirmed(reader, id) for id in banks}
     for record in (record for id in banks for record in _records(reader, id)):
         subject = subject_of(reader, record)
         if file and not any(_names(file, path) for path in subject.files):
@@ -62,10 +65,11 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
         if not subject.files or not subject.time:
             nowhere += 1
             continue
-        found = anchor(reader, record, disks.of(record.bank))
-        if found.freshness is Freshness.UNKNOWN:
+        at = held[record.bank].get(_uri(record), "")
+        found = _after(anchor(reader, record, disks.of(record.bank), held=at), at)
+        if found.freshness is Freshness.UNKNOWN and not at:
             unknown += 1
-        elif found.freshness is Freshness.FRESH:
+        elif found.freshness in (Freshness.FRESH, Freshness.UNKNOWN):
             fresh += 1
         else:
             stale.append((sum(f.lines for f in found.files), _audited(record, subject.time, found)))
@@ -79,6 +83,22 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
     )
 
 
+def confirmed(reader: Reader, bank: str) -> dict[str, str]:
+    """The records that somebody said still hold, each with when that was."""
+    log = standing(reader.curations(bank))
+    return {entry.target: entry.time for entry in log if entry.action is Action.CONFIRM}
+
+
+def _after(found: Anchor, held: str) -> Anchor:
+    """Without the files that were gone already when somebody said that the record holds."""
+    gone = [f for f in found.files if held and f.freshness is Freshness.GONE and f.since <= held]
+    return found._replace(files=tuple(file for file in found.files if file not in gone))
+
+
+def _uri(record: Record) -> str:
+    return uri(word_of(record), record.id)
+
+
 def _gravity(one: Audited) -> int:
     """What is gone changed most, and what has only another name least."""
     return {Freshness.GONE: 2, Freshness.CHANGED: 1}.get(one.freshness, 0)
@@ -87,8 +107,7 @@ def _gravity(one: Audited) -> int:
 def _audited(record: Record, time: str, found: Anchor) -> Audited:
     word = word_of(record)
     title = describe_record(record)[0]
-    name = uri(word, record.id)
-    return Audited(name, word, title, time, found.freshness, found.told, found.worst)
+    return Audited(_uri(record), word, title, time, found.freshness, found.told, found.worst)
 
 
 def _records(reader: Reader, bank: str) -> Iterator[Record]:

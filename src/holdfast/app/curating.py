@@ -20,7 +20,7 @@ from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.learn.blanking import Pattern
-from holdfast.learn.curation import Curator, Target, find_target
+from holdfast.learn.curation import Curator, Target, find_any, find_target
 from holdfast.learn.erasing import Erased, Eraser
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity
@@ -76,6 +76,11 @@ class Curating(Browsing):
     def restore(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Bring back what was forgotten or merged."""
         return self._done(self._curator(who).restore(self.target(id, bank)))
+
+    def confirm(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Say that a record still holds, whatever became of its code since."""
+        target = find_any(self._store, self.bank_id(bank), id)
+        return self._done(self._curator(who).confirm(target))
 
     def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Let one record stand for another that says the same."""

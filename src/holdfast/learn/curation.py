@@ -82,6 +82,14 @@ def find_target(reader: Reader, bank: str | None, text: str) -> Target:
     return Target(c.bank, c.kind, c.id, c.session, shown=False)
 
 
+def find_any(reader: Reader, bank: str | None, text: str) -> Target:
+    """The same, of whatever can be said to hold: rules, too, which are people's own files."""
+    named = parse_uri(text)
+    if named is not None and named.word == "rule":
+        return target_of(find_record(reader, bank, text))
+    return find_target(reader, bank, text)
+
+
 def _decidable(record: Record) -> Record:
     """A record that can be decided about here: rules are people's own files, patterns follow from
     what was said."""
@@ -182,6 +190,11 @@ class Curator:
             remedy = "There is nothing to bring back." if target.shown else "Restore that instead."
             raise InputError(f"{target.uri} {why}.", remedy)
         return self._decide(Action.RESTORE, target)
+
+    def confirm(self, target: Target) -> Curation:
+        """Say that a record still holds, whatever became of its code since."""
+        self._must_be_shown(target)
+        return self._decide(Action.CONFIRM, target)
 
     def merge(self, target: Target, into: Target) -> Curation:
         """Let one record stand for another that says the same."""

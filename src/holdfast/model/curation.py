@@ -18,6 +18,7 @@ class Action(StrEnum):
     CORRECT = "correct"
     FORGET = "forget"
     RESTORE = "restore"
+    CONFIRM = "confirm"
     TEACH = "teach"
     APPROVE = "approve"
     REJECT = "reject"

@@ -43,10 +43,14 @@ class Subject(NamedTuple):
     own: frozenset[str] = frozenset()
 
 
-def anchor(reader: Reader, record: Record, disk: Disk, whole: bool = False) -> Anchor:
+def anchor(
+    reader: Reader, record: Record, disk: Disk, whole: bool = False, held: str = ""
+) -> Anchor:
     """Where a record stands; with its commit only if the `whole` of it is asked for, since that
-    takes longer."""
+    takes longer. Where somebody said later that it `held`, only what came after that counts."""
     subject = subject_of(reader, record)
+    if held > subject.time:
+        subject = subject._replace(time=held, until="")
     if not subject.time[:4].isdigit() or not subject.files:
         return Anchor(subject.branch)
     fates = tuple(_fate(reader, record.bank, file, subject, disk) for file in subject.files)

@@ -28,6 +28,7 @@ NOTES: Mapping[str, Note] = {
     "noted": Note("Noted that it has had its day. Take it out of the file by hand."),
     "rejected": Note("Turned down; the same is not proposed again."),
     "confirmed": Note("Kept in your name; the agent's words went into it."),
+    "holds": Note("It still holds, and waits no more until its code changes again."),
     "saved": Note("Saved.", undo=False),
 }
 

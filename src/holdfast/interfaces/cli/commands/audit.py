@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from holdfast.app.auditing import Audit, Audited, audit
+from holdfast.app.memory import open_memory
 from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, plain
@@ -17,13 +18,17 @@ and rules whose files have changed, been renamed or gone since, the most changed
 The history must have been read: `holdfast ingest REPOSITORY`. What speaks of no file,
 or only of files that no history knows, is counted and not judged.
 
+--holds ID says that a record is right all the same: it is not listed again until its code
+changes once more.
+
 --json prints {"bank", "stale", "fresh", "unknown", "about_no_file", "histories"};
 each of "stale" has "uri", "kind", "title", "time", "freshness", "since" and "files"."""
 
 EXAMPLES = """\
   holdfast audit
   holdfast audit --file src/billing/
-  holdfast audit --file retry.py --json"""
+  holdfast audit --file retry.py --json
+  holdfast audit --holds 5c1f0a"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=options.positive, default=30, metavar="N", help="how many (default: 30)"
     )
+    parser.add_argument(
+        "--holds", default="", metavar="ID", help="say that a record still holds, as it is now"
+    )
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -44,6 +52,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
+    if arguments.holds:
+        with open_memory(create=False) as memory:
+            entry = memory.confirm(arguments.holds)
+        told = f"{entry.target} still holds. `holdfast undo` takes that back."
+        screen.json({"confirmed": plain(entry)}) if arguments.json else screen.line(told)
+        return 0
     with open_reading() as memory:
         id = memory.bank_id(arguments.bank)
         name = memory.bank_name(id)
