@@ -264,6 +264,35 @@ def test_a_call_that_is_late_ends() -> None:
             free.set()
 
 
+@pytest.mark.parametrize("meta", [{}, {"_meta": {"progressToken": 1}}])
+def test_a_call_of_a_client_that_hangs_up_is_taken_back(meta: Json) -> None:
+    free = threading.Event()
+    with listening(patience_s=60) as server:
+        id = begin(server)
+        held = server.sessions.find(id)
+        hold_up(held, free)
+        try:
+            body = json.dumps({**SLOW, "params": meta})
+            headers = {
+                "Authorization": f"Bearer {TOKEN}",
+                "Content-Type": "application/json",
+                "Mcp-Session-Id": id,
+            }
+            connection = HTTPConnection("127.0.0.1", server.server_port)
+            connection.request("POST", "/mcp", body, headers)
+            until = time.monotonic() + 20
+            while held.is_idle and time.monotonic() < until:
+                time.sleep(0.005)
+            asked = held._server._asked  # pyright: ignore[reportPrivateUsage]
+            assert len(asked) == 1
+            connection.close()
+            while asked and time.monotonic() < until:
+                time.sleep(0.005)
+            assert not asked and held.is_idle
+        finally:
+            free.set()
+
+
 def test_a_client_that_vanishes_harms_nobody() -> None:
     with listening() as server:
         id = begin(server)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import logging
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,6 +55,8 @@ class AgentChat:
         self.model = model
         self._timeout_s = timeout_s
         self._sdk: Any = importlib.import_module(_SDK)
+        # What it would print beside, comes to us as an error too.
+        logging.getLogger(_SDK).addHandler(logging.NullHandler())
 
     def ask(self, question: Question) -> Reply:
         with leashed(self._program()) as leash:

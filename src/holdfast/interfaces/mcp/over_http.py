@@ -3,8 +3,8 @@
 It listens on the loopback alone and wants a bearer token. A request whose Host or Origin is not
 of this machine is refused, since a page in a browser could otherwise be made to ask. Each client
 has a session; all sessions share the threads that answer. A call that wants to know how far it is
-gets a stream of events, any other plain JSON. There is nothing that we would say unasked, so
-nobody can listen by GET.
+gets a stream of events, any other plain JSON; of a client that hangs up it is taken back, for it
+could not be told later. There is nothing that we would say unasked, so nobody can listen by GET.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import hmac
 import json
 import queue
 import secrets
+import select
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socket import socket
+from socket import MSG_PEEK, socket
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
@@ -43,6 +45,7 @@ MOST_SESSIONS = 64
 MOST_CONNECTIONS = 400
 PATIENCE_S = 300.0
 IDLE_S = 60.0
+_LOOK_S = 0.25
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _SESSION = "Mcp-Session-Id"
 _CANCELLED = RpcError(-32800, "It was cancelled.")
@@ -127,9 +130,12 @@ class Session:
                 self._deliver(failure(id, _CANCELLED))
 
     def leave(self, post: _Post) -> None:
-        """Nobody waits for this any more."""
+        """Nobody waits for this any more: what is not answered yet is taken back."""
         with self._lock:
             self._posts = {key: held for key, held in self._posts.items() if held is not post}
+        for _, id in post.ids:
+            if isinstance(id, str | int):
+                self._server.take_back(id)
 
     def _deliver(self, line: str) -> None:
         told = json.loads(line)
@@ -221,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         try:
             self._check()
-            self._refuse(_Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing is said unasked."))
+            raise _Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing is said unasked.")
         except _Refusal as refusal:
             self._refuse(refusal)
 
@@ -294,10 +300,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
 
     def _next(self, post: _Post) -> str:
-        try:
-            return post.lines.get(timeout=self._ours.patience_s)
-        except queue.Empty:
-            return failure(None, _LATE)
+        """The next line of an answer; raises ConnectionError when nobody is there to hear it."""
+        until = time.monotonic() + self._ours.patience_s
+        while (left := until - time.monotonic()) > 0:
+            with suppress(queue.Empty):
+                return post.lines.get(timeout=min(left, _LOOK_S))
+            if self._is_gone():
+                raise ConnectionAbortedError
+        return failure(None, _LATE)
+
+    def _is_gone(self) -> bool:
+        """Whether the client hung up. One that sends its next request early has not."""
+        ready, _, _ = select.select([self.connection], [], [], 0)
+        return bool(ready) and not self.connection.recv(1, MSG_PEEK)
 
     def _reply(
         self, status: HTTPStatus, body: bytes = b"", headers: dict[str, str] | None = None

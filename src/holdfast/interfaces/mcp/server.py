@@ -36,6 +36,8 @@ from holdfast.interfaces.mcp.wire import (
 )
 
 _LAST_ANSWERS_S = 5.0
+# For what is taken back then, to end what it began.
+_LAST_STEPS_S = 1.5
 CALM_S = 1.5
 # More than these wait for nothing; what a client may make us keep has an end.
 MOST_WAITING = 1_000
@@ -117,8 +119,11 @@ class Server:
             waiting = [asked.future for asked in list(self._asked.values())]
             wait([ready, *waiting], _LAST_ANSWERS_S)
         finally:
-            for asked in list(self._asked.values()):
+            left = list(self._asked.values())
+            for asked in left:
                 asked.ask.cancel()
+                asked.future.cancel()
+            wait([asked.future for asked in left], _LAST_STEPS_S)
             for companion in self._companions:
                 companion.close()
             for lane in self.lanes:
@@ -160,10 +165,15 @@ class Server:
     def _notice(self, message: Message) -> None:
         if message.method == "notifications/cancelled":
             id: object = message.params.get("requestId")
-            asked = self._asked.get(id) if isinstance(id, str | int) else None
-            if asked is not None:
-                asked.ask.cancel()
-                asked.future.cancel()
+            if isinstance(id, str | int):
+                self.take_back(id)
+
+    def take_back(self, id: str | int) -> None:
+        """A call that nobody waits for ends, if it is still under way."""
+        asked = self._asked.get(id)
+        if asked is not None:
+            asked.ask.cancel()
+            asked.future.cancel()
 
     def _ask(self, message: Message, lane: _Lane, answer: Callable[[Engine, Ask], Object]) -> None:
         if len(self._asked) >= MOST_WAITING:
