@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, cast
 
 from tests.claude_code.api import Json, Say, Use
@@ -69,3 +70,19 @@ def test_every_tool_of_every_server_is_called(make_lab: MakeLab) -> None:
     assert not (lab.project / ".claude").exists()
     found = json.loads(lab.holdfast("recall", "staging database rebuilt", "--json").out)["hits"]
     assert [hit["trust"] for hit in found if hit["kind"] == "memory"] == ["assistant"]
+
+
+def test_a_session_is_gone_on_with(make_lab: MakeLab) -> None:
+    asked = {"question": "Why does the nightly import fail?"}
+    lab = make_lab({"ask": ([Use("mcp__holdfast__memory", asked)], [Say("I see.")])})
+    assert lab.holdfast("setup", "--yes").status == 0
+    lab.hold_worker()
+    learn(lab)
+    lab.claude("Why? PLAY:ask", allow="mcp__holdfast")
+    (session,) = set(re.findall(r"mem-[0-9a-f]{8,}", lab.api.sent(-1)))
+    on = {"question": "And when must it be warmed?", "session_id": session}
+    lab.api.plays = {"on": ([Use("mcp__holdfast__memory", on)], [Say("I see.")])}
+    lab.claude("When? PLAY:on", allow="mcp__holdfast")
+    assert session in lab.api.sent(-1) and "warmed after the import" in lab.api.sent(-1)
+    told = json.loads(lab.holdfast("research", "show", session, "--json").out)
+    assert told["questions"] == [asked["question"], on["question"]] and told["state"] == "done"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,6 +86,7 @@ def test_every_tool_says_when_to_use_it_and_whether_it_writes() -> None:
     writes = {name for name, tool in told.items() if not tool["annotations"]["readOnlyHint"]}
     assert writes == {"memory_reflect", "remember", "learn", "auto_learn"}
     assert all("Use it" in tool["description"] for tool in told.values())
+    assert all(re.search("tokens|Costs", tool["description"]) for tool in told.values())
 
 
 def test_an_answer_has_a_session_that_can_be_gone_on_with(

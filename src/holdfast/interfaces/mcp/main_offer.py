@@ -32,7 +32,8 @@ TOOLS = (
         "Answer a question about this project's past: why something is as it is, what was decided, "
         "tried or rejected, how a bug was fixed. Use it before changing code whose history you do "
         "not know and when the user refers to earlier work. Gives recorded sentences, cited and "
-        "dated, or says that it is not known. About 500 tokens, a second.",
+        "dated, or says that it is not known. About 500 tokens; a second, or some if a model "
+        "looks.",
         {
             "question": {
                 "type": "string",
@@ -50,7 +51,8 @@ TOOLS = (
         "memory_recall",
         "Recall records",
         "Find the records themselves, best first. Use it with the words of an error, a file, a "
-        "symptom or a topic when you need evidence rather than an answer, and before delegating.",
+        "symptom or a topic when you need evidence rather than an answer, and before delegating. "
+        "Costs what `budget` says.",
         {
             "query": _TEXT,
             "type": {
@@ -93,7 +95,8 @@ TOOLS = (
         "remember",
         "Remember",
         "Keep one fact, decision or preference for later sessions. Use it when the user asks you "
-        "to, or for what was hard to find out. It is kept as your words, not the user's.",
+        "to, or for what was hard to find out. It is kept as your words, not the user's. About 100 "
+        "tokens.",
         {"text": {"type": "string", "maxLength": 20_000, "description": "Whole sentences."}},
         ("text",),
         "remember save note",
@@ -103,7 +106,7 @@ TOOLS = (
         "learn",
         "Propose a rule",
         "Propose a rule for .claude/rules; a person decides about it. Use it when the user states "
-        "how things are to be done from now on.",
+        "how things are to be done from now on. About 200 tokens.",
         {
             "domain": {"type": "string", "maxLength": 60, "description": "Such as testing, api."},
             "content": {"type": "string", "maxLength": 4_000, "description": "The rule."},
@@ -122,7 +125,7 @@ TOOLS = (
         "auto_learn",
         "See what was learned",
         "How far learning has come (status), which rules wait for a person (candidates), or look "
-        "for new ones (promote). Use it when the user asks.",
+        "for new ones (promote). Use it when the user asks. About 300 tokens.",
         {"action": {"type": "string", "enum": list(ACTIONS)}},
         ("action",),
         "learning patterns promotion rules",
