@@ -7,8 +7,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from holdfast.app.asking import Asking, identity
+from holdfast.app.asking import Asking
 from holdfast.app.reading import Reading, utc_now
+from holdfast.app.standing import Standing, standing
 from holdfast.brief.frame import NOTHING, Brief
 from holdfast.brief.goal import goal_brief
 from holdfast.brief.meanings import by_meaning
@@ -81,7 +82,7 @@ class _Answers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._memory: Briefing | None = None
-        self._seen: tuple[int, int] | None = None
+        self._seen: Standing | None = None
 
     def prepare(self) -> None:
         self._opened().warm()
@@ -98,7 +99,7 @@ class _Answers:
             self._memory = None
 
     def _opened(self) -> Briefing:
-        seen = identity(self._settings.database)
+        seen = standing(self._settings.database)
         if self._memory is None or seen != self._seen:
             self.close()
             self._memory, self._seen = Briefing(self._settings), seen

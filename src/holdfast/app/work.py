@@ -15,7 +15,7 @@ from holdfast.app.unread import Unread
 from holdfast.app.worklog import WorkLog
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
-from holdfast.errors import HoldfastError, StoreError
+from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.model.accounts import Chore
 from holdfast.settings import Settings
 
@@ -67,7 +67,8 @@ class Step(NamedTuple):
 
 
 class Attempt:
-    """Holds back whatever goes wrong inside, but not the wish that we stop."""
+    """Holds back whatever goes wrong inside, but not the wish that we stop, nor that a newer
+    program has taken over."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -81,7 +82,7 @@ class Attempt:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, StopError):
+        if not isinstance(error, Exception) or isinstance(error, StopError | NewerSchemaError):
             return False
         self.error = error
         return True

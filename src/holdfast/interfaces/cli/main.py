@@ -17,7 +17,7 @@ from typing import NamedTuple
 from holdfast.errors import HoldfastError, InputError
 
 _PLACE = "holdfast.interfaces.cli.commands."
-_WIDTH = 12
+_WIDTH = 16
 
 
 class Command(NamedTuple):
@@ -84,6 +84,8 @@ GROUPS = {
         "providers": Command(
             "providers", "plugins that can be asked too, and how reliable they are"
         ),
+        "backup": Command("backup", "copy the whole memory into one file, while others go on"),
+        "restore-backup": Command("restore_backup", "put a backup in the place of the memory"),
         "refine": Command("refine", "make again what older rules and prompts made, priced first"),
         "worker": Command("worker", "do what is to be done behind the scenes, now"),
         "browse": Command("browse", "look at the memory in a browser"),

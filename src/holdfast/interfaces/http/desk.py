@@ -11,8 +11,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
-from holdfast.app.asking import identity
 from holdfast.app.memory import Holdfast
+from holdfast.app.standing import standing
 from holdfast.app.waiting import count_waiting
 from holdfast.errors import BusyError, HoldfastError
 from holdfast.settings import Settings
@@ -79,7 +79,7 @@ class Desk:
 
     def _memory(self) -> Holdfast:
         """This thread's own, opened anew when the file is another one."""
-        seen = identity(self.settings.database)
+        seen = standing(self.settings.database)
         known: tuple[object, Holdfast] | None = getattr(self._own, "memory", None)
         if known is None or known[0] != seen:
             if known is not None:

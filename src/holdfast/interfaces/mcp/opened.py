@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from holdfast.app.asking import identity
+from holdfast.app.standing import Standing, standing
 from holdfast.settings import Settings, load_settings
 
 
@@ -27,12 +27,12 @@ class Opened(Generic[Held]):
     def __init__(self, open: Callable[[Settings], Held]) -> None:
         self._open = open
         self._held: Held | None = None
-        self._seen: tuple[tuple[int, int] | None, Settings] | None = None
+        self._seen: tuple[Standing, Settings] | None = None
 
     def now(self) -> Held:
         """The memory as it is now."""
         settings = load_settings()
-        seen = identity(settings.database), settings
+        seen = standing(settings.database), settings
         if self._held is None or seen != self._seen:
             self.close()
             self._held, self._seen = self._open(settings), seen

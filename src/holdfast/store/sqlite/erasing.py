@@ -20,6 +20,7 @@ from holdfast.errors import StoreBusyError
 from holdfast.model.curation import Action
 from holdfast.model.uris import uri
 from holdfast.store.curated import Erasure, Scrubbing, Touched
+from holdfast.store.sqlite import copies
 from holdfast.store.sqlite.asking import Connection
 from holdfast.store.sqlite.connection import BUSY_S, translated
 from holdfast.store.sqlite.derived import DerivedWays
@@ -105,7 +106,6 @@ _MADE_OF_OTHERS = {
 }
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
-_AT_ONCE = 400
 
 
 class ErasingWays(DerivedWays, ForgeWays):
@@ -371,7 +371,7 @@ def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
     try:
         with closing(sqlite3.connect(uri, uri=True)) as copy:
             if not isinstance(what, Erasure):
-                return any(True for _ in _finds(copy, what))
+                return any(True for _ in _finds(copy, what)) or copies.keeps(copy, what)
             tables = {row[0] for row in copy.execute("SELECT name FROM sqlite_master")}
             named = (
                 ("session", what.sessions),
@@ -381,15 +381,6 @@ def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
                 ("shared", what.shared),
             )
             named += tuple((word, (id,)) for word, id in what.forged)
-            return any(_has(copy, table, ids) for table, ids in named if table in tables)
+            return any(copies.has(copy, table, ids) for table, ids in named if table in tables)
     except sqlite3.DatabaseError:
         return True
-
-
-def _has(copy: sqlite3.Connection, table: str, ids: Sequence[str]) -> bool:
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        if copy.execute(f'SELECT 1 FROM "{table}" WHERE id IN ({marks})', some).fetchone():
-            return True
-    return False

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from holdfast.errors import NewerSchemaError, StoreError
 from holdfast.regex import regex
-from holdfast.store.sqlite.connection import corrupt, make_private
+from holdfast.store.sqlite.connection import corrupt, make_private, open_read_only
 
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
@@ -41,6 +41,29 @@ def check_current(connection: sqlite3.Connection, path: Path, known: int) -> Non
             f"The memory at {path} is of an older version.",
             "Run `holdfast worker`, which brings it up to date.",
         )
+
+
+def check_still(version: int, path: Path, opened: int) -> None:
+    """Refuse to write where another program has changed the schema since this one opened it."""
+    if version > opened:
+        raise NewerSchemaError(version, opened)
+    if version < opened:
+        raise StoreError(
+            f"The memory at {path} is of an older version than when this program opened it.",
+            "Somebody put back a backup. Start this program again. Nothing was changed.",
+        )
+
+
+def cookie_of(path: Path) -> int:
+    """A number that changes with the schema, and when a backup is put back; 0 where it cannot be
+    told."""
+    if not path.exists():
+        return 0
+    try:
+        with closing(open_read_only(path)) as connection:
+            return int(connection.execute("PRAGMA schema_version").fetchone()[0])
+    except (sqlite3.DatabaseError, StoreError):
+        return 0
 
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[str, str]]) -> None:

@@ -20,6 +20,7 @@ from holdfast.store.sqlite.connection import (
 from holdfast.store.sqlite.migrate import (
     check_current,
     check_ours,
+    check_still,
     migrate,
     stand_in,
     version_of,
@@ -64,6 +65,7 @@ class SqliteStore(SqliteWriter, CheckWays):
                         migrate(connection, path, missing)
                     else:
                         stand_in(connection, missing[version:])
+                self._version = version_of(connection)
         except BaseException:
             connection.close()
             raise
@@ -107,6 +109,7 @@ class SqliteStore(SqliteWriter, CheckWays):
             self._connection.execute("BEGIN IMMEDIATE")
             self._depth += 1
             try:
+                self._check_still()
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
@@ -114,6 +117,10 @@ class SqliteStore(SqliteWriter, CheckWays):
                 raise
             finally:
                 self._depth -= 1
+
+    def _check_still(self) -> None:
+        row = self._connection.execute("PRAGMA user_version").fetchone()
+        check_still(int(row[0]), self._path, self._version)
 
     def _roll_back(self) -> None:
         # SQLite rolls back by itself when the disk is full; a second time is an error.

@@ -1,0 +1,249 @@
+"""Whole copies of a memory: made while others write, checked, and put back as one transaction.
+
+A copy is a database like the one it was made of, with two tables more: the files that belong to it
+and a note of what it held. It is made of one moment, however long it takes. To put it back changes
+the memory in place, by SQLite's own backup: whoever has it open sees the old or the new, and so
+does whoever looks after a kill.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.errors import NewerSchemaError, StoreBusyError, StoreCorruptError, StoreError
+from holdfast.store.sqlite.connection import BUSY_S, make_private, open_read_only, translated
+from holdfast.store.sqlite.migrate import APPLICATION_ID, version_of
+from holdfast.store.sqlite.schema import VERSION
+from holdfast.store.sqlite.store import SqliteStore
+
+_OURS = ("kept_file", "kept_note")
+_TABLES = (
+    "CREATE TABLE kept_file (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
+    "CREATE TABLE kept_note (made TEXT, program TEXT, tables TEXT, hash TEXT)",
+)
+# What can be made again from the rest: counted, but not part of the hash.
+_DERIVED = frozenset(
+    "exchange digest label labelled bearer passage vector stale claim fact life bearing review "
+    "dropped concept concept_member concept_anchor node spelling mention entity dimension sighting "
+    "unshown retained stance opinion belief pattern statement changed reached made hidden chore "
+    "touch authored astray".split()
+)
+
+
+class Copy(NamedTuple):
+    """What a copy holds: `made` and `program` are "" where it was made before a change of the
+    schema, or by nobody we know. `files` are sizes by name, `tables` rows by name."""
+
+    schema: int
+    made: str
+    program: str
+    tables: dict[str, int]
+    hash: str
+    files: dict[str, int]
+
+
+def make_copy(
+    database: Path, part: Path, files: Iterable[tuple[str, bytes]], made: str, program: str
+) -> Copy:
+    """Copy a memory as it is now into a new file, and compare it with what it was made of."""
+    make_private(part)
+    with (
+        translated(part),
+        closing(open_read_only(database)) as source,
+        closing(sqlite3.connect(part, isolation_level=None)) as target,
+    ):
+        _check_ours(source, database)
+        source.execute("BEGIN")
+        held, digest = _contents(source)  # the first question settles the moment
+        source.backup(target)
+        target.execute("PRAGMA journal_mode = DELETE")
+        target.execute("BEGIN IMMEDIATE")
+        for table in _TABLES:
+            target.execute(table)
+        target.executemany("INSERT INTO kept_file VALUES (?, ?)", files)
+        note = (made, program, json.dumps(held, sort_keys=True), digest)
+        target.execute("INSERT INTO kept_note VALUES (?, ?, ?, ?)", note)
+        target.execute("COMMIT")
+        return _checked(target, part)
+
+
+def check_copy(path: Path, newest: int = VERSION) -> Copy:
+    """Look through a whole copy. Raises where it is not ours, newer than we know, or not whole."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"{path} is in use: part of it lies in {log.name}.",
+            "Make a copy of it with `holdfast backup`, and give that.",
+        )
+    with translated(path), closing(_open_copy(path)) as copy:
+        _check_ours(copy, path)
+        if (version := version_of(copy)) > newest:
+            raise NewerSchemaError(version, newest)
+        return _checked(copy, path)
+
+
+def peek(path: Path) -> tuple[int, str]:
+    """The schema of a copy and when it was made, without looking through it; 0 where it cannot
+    be told."""
+    try:
+        with closing(_open_copy(path)) as copy:
+            row = copy.execute("SELECT made FROM kept_note").fetchone() if _noted(copy) else None
+            return version_of(copy), str(row[0]) if row else ""
+    except sqlite3.DatabaseError:
+        return 0, ""
+
+
+def stage(path: Path, staged: Path) -> None:
+    """Make of a copy a memory of this version, beside the one in use."""
+    make_private(staged)
+    with (
+        translated(staged),
+        closing(_open_copy(path)) as copy,
+        closing(sqlite3.connect(staged, isolation_level=None)) as target,
+    ):
+        copy.backup(target)
+        for table in _OURS:
+            target.execute(f"DROP TABLE IF EXISTS {table}")
+    SqliteStore(staged).close()
+    with translated(staged), closing(sqlite3.connect(staged, isolation_level=None)) as target:
+        target.execute("PRAGMA journal_mode = DELETE")
+
+
+def put_back(staged: Path, database: Path, busy_s: float = BUSY_S) -> None:
+    """Let a staged memory take the place of the one in use, as one transaction."""
+    give_up = time.monotonic() + busy_s
+    waits = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED
+
+    def tell(status: int, remaining: int, total: int) -> None:
+        if status in waits and time.monotonic() > give_up:
+            raise StoreBusyError(
+                f"Another process holds the memory at {database}.",
+                "Nothing was changed. Let it finish, then run the same command again.",
+            )
+
+    with (
+        translated(database),
+        closing(_open_copy(staged)) as source,
+        closing(sqlite3.connect(database, timeout=1.0, isolation_level=None)) as target,
+    ):
+        source.backup(target, progress=tell, sleep=0.05)
+        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def is_whole(database: Path) -> bool:
+    """Whether a memory can be read and changed in place."""
+    try:
+        with closing(open_read_only(database)) as connection:
+            ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+            return ours and connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    except (sqlite3.DatabaseError, StoreError):
+        return False
+
+
+def files_of(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The files that a copy keeps, by name."""
+    with translated(path), closing(_open_copy(path)) as copy:
+        if _noted(copy):
+            yield from copy.execute("SELECT name, content FROM kept_file ORDER BY name")
+
+
+def marks_of(path: Path) -> set[tuple[str, ...]]:
+    """By what erased things are known."""
+    try:
+        with closing(open_read_only(path)) as connection:
+            return {tuple(map(str, row)) for row in connection.execute("SELECT * FROM erased")}
+    except (sqlite3.DatabaseError, StoreError):
+        return set()
+
+
+def _open_copy(path: Path) -> sqlite3.Connection:
+    # Nobody changes a copy, and none may leave files beside it.
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(uri, uri=True, isolation_level=None)
+
+
+def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise _unusable(path, "it belongs to another program, or is empty")
+
+
+def _unusable(path: Path, why: str) -> StoreCorruptError:
+    return StoreCorruptError(
+        f"{path} is not a whole copy of a memory: {why}.",
+        "Nothing was changed. `holdfast restore-backup --list` names others.",
+    )
+
+
+def _noted(connection: sqlite3.Connection) -> bool:
+    question = "SELECT 1 FROM sqlite_master WHERE name = 'kept_note'"
+    return connection.execute(question).fetchone() is not None
+
+
+def _checked(copy: sqlite3.Connection, path: Path) -> Copy:
+    """What a copy holds, compared with the note of what it should."""
+    try:
+        told = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(3)")]
+        if told != ["ok"]:
+            raise _unusable(path, " ".join(told).replace("*** in database main *** ", ""))
+        held, digest = _contents(copy)
+        note = copy.execute("SELECT * FROM kept_note").fetchone() if _noted(copy) else None
+        files: dict[str, int] = {}
+        if note is not None:
+            files = dict(copy.execute("SELECT name, length(content) FROM kept_file"))
+            if json.loads(note[2]) != held or note[3] != digest:
+                raise _unusable(path, "it does not hold what its note says")
+    except sqlite3.DatabaseError as error:
+        raise _unusable(path, str(error)) from error
+    made, program = note[:2] if note else ("", "")
+    return Copy(version_of(copy), made, program, held, digest, files)
+
+
+def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
+    """How many rows each table has, and a hash of those that cannot be made again."""
+    held: dict[str, int] = {}
+    digest = hashlib.sha256()
+    names = [
+        row[0]
+        for row in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+            " AND name NOT LIKE 'fts%' AND name NOT LIKE 'sqlite%' ORDER BY name"
+        )
+        if row[0] not in _OURS
+    ]
+    for name in names:
+        held[name] = connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
+        if name not in _DERIVED:
+            digest.update(f"{name} {held[name]}\n".encode())
+            for row in connection.execute(f'SELECT * FROM "{name}"'):
+                digest.update(repr(row).encode("utf-8", "surrogatepass"))
+    return held, digest.hexdigest()
+
+
+def settle(part: Path, path: Path) -> None:
+    """Give a finished file its name, for good; FileExistsError where somebody has it."""
+    descriptor = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    try:
+        os.link(part, path)
+    except PermissionError:  # a disk without links
+        if path.exists():
+            raise FileExistsError(17, "File exists", str(path)) from None
+        part.replace(path)
+    else:
+        part.unlink()
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,27 @@
+"""What copies of a memory hold, for those who erase something from it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from holdfast.store.curated import Scrubbing
+
+_AT_ONCE = 400
+
+
+def keeps(copy: sqlite3.Connection, clean: Scrubbing) -> bool:
+    """Whether a file that a copy keeps holds it."""
+    there = copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'kept_file'").fetchone()
+    rows = copy.execute("SELECT content FROM kept_file") if there else ()
+    return any(clean(text) != text for text in (r[0].decode("utf-8", "replace") for r in rows))
+
+
+def has(copy: sqlite3.Connection, table: str, ids: Sequence[str]) -> bool:
+    """Whether a table of a copy holds one of these."""
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        if copy.execute(f'SELECT 1 FROM "{table}" WHERE id IN ({marks})', some).fetchone():
+            return True
+    return False
