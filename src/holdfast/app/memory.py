@@ -12,6 +12,7 @@ from holdfast.app.reading import utc_now
 from holdfast.app.sharing import Sharing
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
+from holdfast.refine.crew import Crew
 from holdfast.refine.derive import derive_stale
 from holdfast.refine.history import LogRead, Reading, Tick, read_history
 from holdfast.refine.ingest import Account, Progress, estimate, ingest
@@ -68,11 +69,16 @@ class Holdfast(Sharing):
         workers: int = 1,
         progress: Progress = lambda done, total: None,
         then_know: bool = True,
+        crew: Crew | None = None,
+        tick: Callable[[int], None] = lambda sessions: None,
     ) -> Account:
         """Read transcripts, and know what they come to. More than one worker needs a main module
-        that can be imported."""
+        that can be imported. A `crew` derives what follows; `tick` is told how many sessions are
+        done."""
         account = ingest(
-            self._store, self._banks, inputs, self._rules, self._now, workers, progress
+            *(self._store, self._banks, inputs, self._rules, self._now, workers, progress),
+            crew=crew,
+            tick=tick,
         )
         if then_know:
             know(self._store, self._now)
@@ -83,11 +89,12 @@ class Holdfast(Sharing):
         turns_for: float | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
         threads: int | None = None,
+        crew: Crew | None = None,
     ) -> int:
         """Give vectors to passages that have none, so that they are found by meaning; to turns
         only for so many seconds. Returns how many still wait."""
         models: Any = import_module("holdfast.app.models")
-        left: int = models.embed(self._store, self.settings, turns_for, progress, threads)
+        left: int = models.embed(self._store, self.settings, turns_for, progress, threads, crew)
         if any(know(self._store, self._now).values()):  # what meaning brought together
             left = models.embed(self._store, self.settings, 0.0, progress, threads)
         self._loaded = False

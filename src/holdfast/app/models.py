@@ -13,7 +13,8 @@ from holdfast.inference.static import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.recall.matrix import Matrix, sweep
 from holdfast.recall.semantics import Parts, Semantics
-from holdfast.refine.embedding import embed_waiting
+from holdfast.refine.crew import Crew
+from holdfast.refine.embedding import Hands, embed_waiting
 from holdfast.refine.passages import EAGER, LATER
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
@@ -57,10 +58,11 @@ def embed(
     turns_for: float | None,
     progress: Callable[[int, int], None],
     threads: int | None = None,
+    crew: Crew | None = None,
 ) -> int:
     """Give vectors to what has none: first to all that sums up, then to turns for so many
-    seconds; returns how many passages still wait. Vectors of another model, and their files, go
-    when every passage has one of this."""
+    seconds; returns how many passages still wait. A service is asked from here, by no crew. Vectors
+    of another model, and their files, go when every passage has one of this."""
     embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
     if embedder is None:
         return 0
@@ -72,8 +74,9 @@ def embed(
     others = [model for model, _ in store.vector_models() if model != embedder.name]
     if not total and not others:
         return 0
-    done = embed_waiting(store, embedder, EAGER, tick=lambda n: progress(n, total))
-    embed_waiting(store, embedder, LATER, turns_for, lambda n: progress(done + n, total))
+    hands = Hands(crew, settings.embed_model) if crew and not settings.embed_endpoint else None
+    done = embed_waiting(store, embedder, EAGER, None, lambda n: progress(n, total), hands)
+    embed_waiting(store, embedder, LATER, turns_for, lambda n: progress(done + n, total), hands)
     left = store.count_unembedded(embedder.name, (*EAGER, *LATER))
     if not left:
         with store.transaction():

@@ -9,15 +9,24 @@ always of one version of the rules: what older ones made is made again as a whol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.refine.digests import make_digest
 from holdfast.refine.exchanges import Grouping
-from holdfast.refine.overlay import Overlay
+from holdfast.refine.overlay import Overlay, Sight
 from holdfast.refine.passages import TurnPassages
 from holdfast.refine.version import RULES
 from holdfast.store.curated import Hidden
-from holdfast.store.protocol import Derived, Reader, Stale, Writer
+from holdfast.store.protocol import Derived, Stale, Writer
+
+
+class Turns(Protocol):
+    """Where turns lie."""
+
+    def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
+        """The turns of a session between two places."""
+        ...
 
 
 def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
@@ -54,7 +63,7 @@ def derive_session(writer: Writer, stale: Stale) -> None:
         kept = _unchanged(writer, stale)
         first = kept[-1].last_seq + 1 if kept else 0
         known = writer.session(bank, session)
-        writer.put_derived(bank, session, _derive(writer, stale, known, kept, first), first)
+        writer.put_derived(bank, session, derive(writer, stale, known, kept, first), first)
         writer.note_rules(bank, session, RULES)
 
 
@@ -69,7 +78,7 @@ def _unchanged(writer: Writer, stale: Stale) -> list[Exchange]:
     return [] if _has_answers(writer, bank, session) else before
 
 
-def _has_answers(writer: Writer, bank: str, session: str, last: int | None = None) -> bool:
+def _has_answers(writer: Sight, bank: str, session: str, last: int | None = None) -> bool:
     """Whether anyone but people speaks in a session, up to a place."""
     for turn in writer.all_turns(bank, session):
         if last is not None and turn.seq > last:
@@ -79,9 +88,10 @@ def _has_answers(writer: Writer, bank: str, session: str, last: int | None = Non
     return False
 
 
-def _derive(
-    writer: Writer, stale: Stale, session: Session | None, kept: list[Exchange], first: int
+def derive(
+    writer: Sight, stale: Stale, session: Session | None, kept: list[Exchange], first: int
 ) -> Iterator[Derived]:
+    """What follows from a session, from a place on; the exchanges before it are `kept`."""
     exchanges = list(kept)
     said = ""
     overlay = Overlay(writer, stale.bank, stale.session)
@@ -111,13 +121,13 @@ def _derive(
     yield from overlay.digest(digest, stale.session, exchanges, closing)
 
 
-def _turns_back(writer: Reader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
+def _turns_back(writer: Turns, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
     """The turns of the exchanges that stay, the last exchange first."""
     for x in reversed(kept):
         yield writer.turns(x.bank, x.session, x.first_seq, x.last_seq)
 
 
-def _words_before(writer: Writer, kept: Sequence[Exchange]) -> str:
+def _words_before(writer: Sight, kept: Sequence[Exchange]) -> str:
     """What the first turn that is derived anew follows upon."""
     passages = TurnPassages()
     for turns in _turns_back(writer, kept):
@@ -129,7 +139,7 @@ def _words_before(writer: Writer, kept: Sequence[Exchange]) -> str:
     return passages.before
 
 
-def last_said(writer: Reader, kept: Sequence[Exchange]) -> str:
+def last_said(writer: Turns, kept: Sequence[Exchange]) -> str:
     """The assistant's last words in these exchanges."""
     for turns in _turns_back(writer, kept):
         for turn in reversed(turns):

@@ -7,12 +7,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from holdfast.errors import HoldfastError
+from holdfast.inference.choose import choose_embedder
 from holdfast.inference.embedder import Embedder
 from holdfast.model.query import Passage
+from holdfast.refine.crew import Alone, Crew
 from holdfast.refine.passages import EAGER, LATER
+from holdfast.settings import Settings
 from holdfast.store.protocol import Writer
 
 PART = 1200
@@ -33,14 +39,30 @@ class _Unit(NamedTuple):
     texts: tuple[str, ...]
 
 
+class Hands(NamedTuple):
+    """Who embeds, with which model of the settings ("" is the packaged one)."""
+
+    crew: Crew
+    model: str = ""
+
+
+class Wanted(NamedTuple):
+    """Texts, and the model that is to embed them."""
+
+    model: str
+    texts: tuple[str, ...]
+
+
 def embed_waiting(
     writer: Writer,
     embedder: Embedder,
     kinds: Sequence[str] = (*EAGER, *LATER),
     seconds: float | None = None,
     tick: Callable[[int], None] = lambda done: None,
+    hands: Hands | None = None,
 ) -> int:
-    """Embed what waits, for at most `seconds`; returns how many passages got their vectors."""
+    """Embed what waits, for at most `seconds`; returns how many passages got their vectors. What
+    `hands` cannot do is done here."""
     until = None if seconds is None else monotonic() + seconds
     done = 0
     for kind in kinds:
@@ -50,11 +72,12 @@ def embed_waiting(
             # What several passages say is embedded once for all of them.
             sayers = Counter((p.bank, p.hash) for p in listed)
             distinct = list({(p.bank, p.hash): p for p in listed}.values())
-            for start in range(0, len(distinct), _AT_ONCE):
+            starts = range(0, len(distinct), _AT_ONCE)
+            batches = [distinct[start : start + _AT_ONCE] for start in starts]
+            for batch, vectors in _by_hands(embedder, batches, hands or Hands(Alone())):
                 if until is not None and monotonic() > until:
                     return done
-                batch = distinct[start : start + _AT_ONCE]
-                _embed(writer, embedder, batch)
+                _embed(writer, embedder, batch, vectors)
                 done += sum(sayers[p.bank, p.hash] for p in batch)
                 tick(done)
     return done
@@ -67,9 +90,38 @@ def _listable(listed: Sequence[Passage]) -> int:
     return min(_LISTED, max(_AT_ONCE, _HELD // mean))
 
 
-def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage]) -> None:
+def _by_hands(
+    embedder: Embedder, batches: Sequence[Sequence[Passage]], hands: Hands
+) -> Iterator[tuple[Sequence[Passage], Any]]:
+    """Each batch with its vectors, as far as others could make them with the same model."""
+    wanted = (Wanted(hands.model, tuple(_texts(batch))) for batch in batches)
+    for batch, (_, made) in zip(batches, hands.crew.map(vectors_of, wanted), strict=True):
+        yield batch, made[1] if made is not None and made[0] == embedder.name else None
+
+
+def vectors_of(wanted: Wanted) -> tuple[str, Any]:
+    """The name of the model and its vectors, a row each; runs in any process, and anywhere."""
+    try:
+        embedder = _open(wanted.model)
+    except HoldfastError:
+        return "", None
+    return embedder.name, embedder.embed(list(wanted.texts))
+
+
+@lru_cache(maxsize=1)
+def _open(model: str) -> Embedder:
+    embedder = choose_embedder(Settings(Path(), Path(), embed_model=model))
+    assert embedder is not None
+    return embedder
+
+
+def _texts(passages: Sequence[Passage]) -> Iterator[str]:
+    return (text for passage in passages for unit in _units(passage) for text in unit.texts)
+
+
+def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage], made: Any) -> None:
     units = [unit for passage in passages for unit in _units(passage)]
-    vectors = embedder.embed([text for unit in units for text in unit.texts])
+    vectors = embedder.embed(list(_texts(passages))) if made is None else made
     at = 0
     rows: dict[str, list[tuple[str, int, bytes]]] = {}
     for unit in units:

@@ -1,7 +1,8 @@
 """Ingest: read what is new, store it, derive what follows from it, and give an account.
 
 Can be stopped anywhere and run again: it goes on where it was. Two at once share the work
-badly but do no harm.
+badly but do no harm. By many hands (`crew`) or alone, what is stored is the same; only who runs
+this writes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import dataclass, field
 
 from holdfast.model.ledger import Source
 from holdfast.refine.bank_making import BankMaker
+from holdfast.refine.crew import Alone, Crew, Processes
 from holdfast.refine.derive import derive_stale
+from holdfast.refine.handed import derive_by
 from holdfast.refine.plan import Input, Job, Planner, note_gone
 from holdfast.refine.reading import POOL_FROM_BYTES, read_jobs
 from holdfast.refine.turns import Rules
@@ -62,23 +65,29 @@ def ingest(
     now: Callable[[], str],
     workers: int = 1,
     progress: Progress = lambda done, total: None,
+    crew: Crew | None = None,
+    tick: Callable[[int], None] = lambda sessions: None,
 ) -> Account:
-    """Read the inputs into the store."""
+    """Read the inputs into the store: files by so many processes, and what follows from them by
+    these, or by a crew that is given. `tick` is told how many sessions are done."""
     inputs = list(inputs)
     account = Account(files_seen=len(inputs))
     planner = Planner(writer, banks)
     jobs = [job for item in inputs if (job := planner.plan(item))]
     account.gone = note_gone(writer)
     total = sum(job.size - job.start for job in jobs)
-    if total < POOL_FROM_BYTES:
-        workers = 1
+    own = Processes(workers) if workers > 1 and total >= POOL_FROM_BYTES else Alone()
+    hands = crew or own
     done = 0
-    for read, whole_file in _store_pieces(writer, jobs, rules, now, workers, account):
-        if whole_file:
-            account.sessions += derive_stale(writer)
-        done += read
-        progress(done, total)
-    account.sessions += derive_stale(writer)
+    try:
+        for read, whole_file in _store_pieces(writer, jobs, rules, now, own, account):
+            if whole_file and hands.size == 1:
+                account.sessions += derive_stale(writer)
+            done += read
+            progress(done, total)
+        account.sessions += derive_by(hands, writer, tick)
+    finally:
+        own.close()
     return account
 
 
@@ -87,14 +96,14 @@ def _store_pieces(
     jobs: list[Job],
     rules: Rules,
     now: Callable[[], str],
-    workers: int,
+    crew: Crew,
     account: Account,
 ) -> Iterator[tuple[int, bool]]:
     """Write the pieces as they come; yields the bytes just dealt with, and whether a file
     is finished."""
     position: dict[int, int] = {}
     overtaken: set[int] = set()
-    for piece in read_jobs(jobs, rules, workers):
+    for piece in read_jobs(jobs, rules, crew):
         job, refined = piece.job, piece.refined
         source = job.source.id
         start = position.get(source)

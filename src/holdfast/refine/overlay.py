@@ -9,27 +9,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from holdfast.language import cut
 from holdfast.model.curation import Curated
 from holdfast.model.query import Passage
-from holdfast.model.records import Digest, Exchange, Role, Turn
+from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.refine.claims import Speaker, make_claims
 from holdfast.refine.digests import digest_id
 from holdfast.refine.exchanges import TITLE_LIMIT, exchange_id, make_exchange
 from holdfast.refine.passages import digest_passage, exchange_passage
-from holdfast.refine.summaries import ByModel
+from holdfast.refine.summaries import ByModel, Made
 from holdfast.store.curated import Superseded, worded
-from holdfast.store.protocol import Derived, Writer
+from holdfast.store.protocol import Derived
 
 _LINE = "\n"
+
+
+class Sight(Made, Protocol):
+    """What deriving looks at of a session: a store has it, or what was handed out of one."""
+
+    def session(self, bank: str, id: str) -> Session | None:
+        """The session itself, if it is to be shown."""
+        ...
+
+    def curated_in(self, bank: str, session: str) -> list[Curated]:
+        """What people decided about everything in it."""
+        ...
+
+    def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        """Its turns as they were read, from a place on."""
+        ...
+
+    def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
+        """Its turns between two places."""
+        ...
 
 
 class Overlay:
     """The decisions about one session and all that is in it."""
 
-    def __init__(self, reader: Writer, bank: str, session: str) -> None:
+    def __init__(self, reader: Sight, bank: str, session: str) -> None:
         # A model's words are known by the turns as they are shown: what was made of words that
         # are forgotten or corrected since is not found any more.
         self._by_model = ByModel(reader, bank)

@@ -1,24 +1,14 @@
-"""Reading and refining on all cores: segments go out to processes, come back in order.
-
-Only a few segments are under way at once, so memory stays bounded whatever the files' size.
-"""
+"""Reading and refining by many hands: segments go out to processes, and come back in order."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
-from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.errors import HoldfastError
 from holdfast.model.ledger import Skip
+from holdfast.refine.crew import Crew
 from holdfast.refine.plan import Job
 from holdfast.refine.turns import Refined, Rules, refine
 from holdfast.sources.fingerprint import fingerprint
@@ -38,68 +28,20 @@ class Piece(NamedTuple):
     last: bool
 
 
-def read_jobs(jobs: Iterable[Job], rules: Rules, workers: int) -> Iterator[Piece]:
-    """Read every job, segment by segment, in order."""
-    if workers <= 1:
-        for job, segment in _segments(jobs):
-            yield _piece(job, segment, read_segment(job, segment, rules))
-        return
-    # Fresh processes: a fork would inherit the parent's open database.
-    context = multiprocessing.get_context("spawn")
-    with deaf():
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_enter_worker)
-    with pool:
-        waiting: deque[tuple[Job, Segment, Future[tuple[Refined, str]]]] = deque()
-        try:
-            for job, segment in _segments(jobs):
-                # Whether this starts a process is for the pool to say.
-                with deaf():
-                    future = pool.submit(read_segment, job, segment, rules)
-                waiting.append((job, segment, future))
-                if len(waiting) > workers + 1:
-                    first, run, future = waiting.popleft()
-                    yield _piece(first, run, future.result())
-            while waiting:
-                first, run, future = waiting.popleft()
-                yield _piece(first, run, future.result())
-        except BrokenProcessPool as error:
-            raise HoldfastError(
-                "A process that was reading has been killed, perhaps for want of memory.",
-                "Run the same command again; it goes on where it was. --workers 1 needs less.",
-            ) from error
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+def read_jobs(jobs: Iterable[Job], rules: Rules, crew: Crew) -> Iterator[Piece]:
+    """Read every job, segment by segment, in order; here what nobody of the crew could do."""
+    parts = ((job, segment, rules) for job, segment in _segments(jobs))
+    for part, read in crew.map(_read, parts):
+        job, segment, _ = part
+        yield _piece(job, segment, _read(part) if read is None else read)
 
 
-@contextmanager
-def deaf() -> Generator[None]:
-    """Processes started in here do not hear Ctrl-C: the one that the user talks to stops them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _read(part: tuple[Job, Segment, Rules]) -> tuple[Refined, str]:
+    return read_segment(*part)
 
 
 def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:
     return Piece(job, segment.start, *read, last=segment.stop >= job.size)
-
-
-def _enter_worker() -> None:
-    """Yield to the user's own work, and never outlive the process that asked."""
-    if hasattr(os, "nice"):
-        os.nice(5)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:

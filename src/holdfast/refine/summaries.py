@@ -7,17 +7,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from holdfast.capture.redact import Redactor
 from holdfast.language import cut
+from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
 from holdfast.refine.answers import DigestDraft, ExchangeDraft
 from holdfast.refine.digests import ITEMS
 from holdfast.refine.evidence import FACT_SHARE, TOLD_SHARE, Evidence, clean
 from holdfast.refine.exchanges import DETAILS_LIMIT, FACTS_LIMIT, SUMMARY_LIMIT, TITLE_LIMIT
-from holdfast.store.calls import Summaries
 
 _FACT_LIMIT = 300
 _KEYWORD_LIMIT = 40
@@ -89,10 +89,22 @@ def _spell(content: dict[str, Any], redactor: Redactor) -> str:
     return json.dumps(clean_content, ensure_ascii=False, separators=(",", ":"))
 
 
+class Made(Protocol):
+    """Where it lies what models made."""
+
+    def has_summaries(self, bank: str) -> bool:
+        """Whether there is anything to look for in a bank."""
+        ...
+
+    def summary(self, bank: str, hash: str) -> Summary | None:
+        """What was made of what has this hash; None if nothing came of it."""
+        ...
+
+
 class ByModel:
     """Finds and lays over what models made of a bank's records."""
 
-    def __init__(self, summaries: Summaries, bank: str) -> None:
+    def __init__(self, summaries: Made, bank: str) -> None:
         self._summaries = summaries
         self._bank = bank
         self._any = summaries.has_summaries(bank)

@@ -18,10 +18,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from holdfast.app.crews import Hired, hire, is_cluster
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number, plain
+from holdfast.refine.crew import Crew
 from holdfast.refine.history import LogRead
 from holdfast.refine.ingest import Account
 from holdfast.sources.git.log import is_repository
@@ -40,7 +42,9 @@ EXAMPLES = """\
   holdfast ingest --dry-run
   holdfast ingest
   holdfast ingest ~/.claude/projects/-home-me-work
-  holdfast ingest ~/code/project          a repository: its git log"""
+  holdfast ingest ~/code/project          a repository: its git log
+  holdfast ingest --workers 8
+  holdfast ingest --workers dask://scheduler:8786"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,10 +58,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=options.positive,
+        type=_workers,
         default=os.cpu_count() or 1,
-        metavar="N",
-        help="how many processes read (default: one a core)",
+        metavar="N|dask://HOST:PORT",
+        help="how many processes read and refine (default: one a core), or a Dask cluster that "
+        "refines and embeds (see docs/operations.md)",
     )
     parser.add_argument(
         "--embed",
@@ -92,12 +97,13 @@ def run(arguments: argparse.Namespace) -> int:
         account = None
         for problem in problems:
             Screen(sys.stderr).line(f"holdfast: left out: {problem}")
-        if inputs:
-            account = _read(memory, inputs, arguments.workers, arguments.json)
-        commits = [_read_history(memory, path, arguments) for path in repositories]
-        memory.know()
-        memory.follow()
-        left = embed(memory, arguments.embed, arguments.json)
+        with hire(arguments.workers) as hired:
+            if inputs:
+                account = _read(memory, inputs, hired, arguments.json)
+            commits = [_read_history(memory, path, arguments) for path in repositories]
+            memory.know()
+            memory.follow()
+            left = embed(memory, arguments.embed, arguments.json, hired.embed)
     if arguments.json:
         screen.json(
             {
@@ -176,15 +182,27 @@ def _project_folder(path: Path) -> str:
     return path.parents[2].name if path.parent.name == "subagents" else path.parent.name
 
 
-def _read(memory: Holdfast, inputs: Sequence[object], workers: int, quiet: bool) -> Account:
+def _workers(text: str) -> int | str:
+    """A number of processes, or a cluster."""
+    return text if is_cluster(text) else options.positive(text)
+
+
+def _read(memory: Holdfast, inputs: Sequence[object], hired: Hired, quiet: bool) -> Account:
     console = Console(stderr=True)
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("read", total=None)
+        task = bar.add_task("reading", total=None)
         return memory.ingest(
             inputs,  # pyright: ignore[reportArgumentType]
-            workers,
+            hired.readers,
             lambda done, total: bar.update(task, completed=done, total=total),
+            crew=hired.derive,
+            tick=lambda done: bar.update(task, description=f"refining session {done:,}"),
         )
 
 
@@ -202,7 +220,7 @@ def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -
         )
 
 
-def embed(memory: Holdfast, how: str, quiet: bool) -> int | None:
+def embed(memory: Holdfast, how: str, quiet: bool, crew: Crew | None = None) -> int | None:
     """Prepare for search by meaning; returns how many passages are left, None if none was. What
     was read is kept and told of, also where the model cannot be used."""
     if how == "none":
@@ -215,6 +233,7 @@ def embed(memory: Holdfast, how: str, quiet: bool) -> int | None:
             return memory.embed(
                 TURNS_S if how == "some" else None,
                 lambda done, total: bar.update(task, completed=done, total=total),
+                crew=crew,
             )
         except (ModelError, SettingsError) as error:
             told = f"{error.message} {error.remedy}".strip()

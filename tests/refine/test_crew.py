@@ -1,0 +1,291 @@
+"""Many hands make the same memory: processes, a real Dask cluster, and what becomes of the dead."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.dump import dump
+from tests.refine.test_ingest_crash import make_corpus
+
+from holdfast.app.crews import hire, is_cluster, who_are_you
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError
+from holdfast.refine import handed
+from holdfast.refine.crew import Alone, Crew, Processes
+from holdfast.refine.handed import Handed, derive_by
+from holdfast.settings import Settings
+from holdfast.testing.transcripts import Script
+
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="Dask is not installed: pip install holdfast[dask]"
+)
+NOW = "2026-11-01T00:00:00.000Z"
+
+
+def open_at(home: Path, model: str = "none") -> Holdfast:
+    settings = Settings(home=home, claude_dir=home / "claude", bank="kept", embed_model=model)
+    return Holdfast(settings, now=lambda: NOW)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    make_corpus(folder, 9, 200)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alone(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    home = tmp_path_factory.mktemp("alone")
+    with open_at(home) as memory:
+        memory.ingest(memory.find([corpus]))
+    return dump(home / "memory.db")
+
+
+def ingest(home: Path, corpus: Path, crew: Crew) -> dict[str, list[str]]:
+    with open_at(home) as memory:
+        told: list[int] = []
+        memory.ingest(memory.find([corpus]), crew=crew, tick=told.append)
+        assert told == list(range(1, len(told) + 1)) and len(told) >= 10
+    return dump(home / "memory.db")
+
+
+class Slain:
+    """A crew of processes that are killed now and then, as by a machine without memory."""
+
+    def __init__(self, every: int) -> None:
+        self._own = Processes(2)
+        self._every = every
+        self.size = 2
+        self.killed = 0
+
+    def map(self, do: Any, items: Any) -> Iterator[tuple[Any, Any]]:
+        for number, done in enumerate(self._own.map(do, items), 1):
+            yield done
+            pool: Any = vars(self._own)["_pool"]
+            if number % self._every == 0 and pool is not None and pool._processes:
+                os.kill(next(iter(pool._processes)), signal.SIGKILL)
+                self.killed += 1
+
+    def close(self) -> None:
+        self._own.close()
+
+
+def double(number: int) -> int:
+    return number * 2
+
+
+def die(number: int) -> int:
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * 2
+
+
+def test_what_kills_its_process_comes_back_undone_and_the_rest_is_done() -> None:
+    with Processes(1) as crew:
+        made = dict(crew.map(die, range(6)))
+    assert made == {n: None if n == 3 else 2 * n for n in range(6)}
+
+
+def die_always(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_where_no_process_can_work_none_is_started_any_more() -> None:
+    with Processes(1) as crew:
+        began = time.monotonic()
+        assert list(crew.map(die_always, range(400))) == [(n, None) for n in range(400)]
+        assert time.monotonic() - began < 60
+
+
+def test_only_a_few_things_are_under_way_at_once() -> None:
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(20):
+            taken.append(number)
+            yield number
+
+    with Processes(1) as crew:
+        for number, _ in crew.map(double, items()):
+            assert len(taken) - number <= 4
+
+
+def test_processes_make_the_same_memory_as_one(
+    tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
+) -> None:
+    with Processes(2) as crew:
+        assert ingest(tmp_path, corpus, crew) == alone
+
+
+def test_processes_that_are_killed_make_the_same_memory(
+    tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
+) -> None:
+    crew = Slain(every=4)
+    try:
+        assert ingest(tmp_path, corpus, crew) == alone
+    finally:
+        crew.close()
+    assert crew.killed >= 2
+
+
+def test_a_session_that_changes_while_it_is_out_is_done_anew(tmp_path: Path) -> None:
+    script = Script("22222222-0000-4000-8000-000000000001")
+    script.user("Please rename the ketch to mizzen.")
+    script.assistant("The ketch is the mizzen now.")
+    path = script.write(tmp_path / "corpus")
+    with open_at(tmp_path / "home") as memory:
+
+        class Late(Alone):
+            """While it works, more of the session is read by somebody else."""
+
+            size = 2
+
+            def map(self, do: Any, items: Any) -> Iterator[tuple[Any, Any]]:
+                for item in items:
+                    made = do(item)
+                    script.user("And paint it blue.")
+                    script.assistant("The mizzen is blue.")
+                    script.write(tmp_path / "corpus")
+                    with open_at(tmp_path / "home") as other:
+                        other.ingest(other.find([path]))
+                    yield item, made
+
+        memory.ingest(memory.find([path]), crew=Late())
+    with open_at(tmp_path / "calm") as calm:
+        calm.ingest(calm.find([path]))
+    assert dump(tmp_path / "home/memory.db") == dump(tmp_path / "calm/memory.db")
+
+
+def test_what_is_too_long_or_goes_on_is_done_here(
+    tmp_path: Path, corpus: Path, alone: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out: list[Handed] = []
+
+    class Watching(Alone):
+        size = 2
+
+        def map(self, do: Any, items: Any) -> Iterator[tuple[Any, Any]]:
+            for item in items:
+                out.append(item)
+                yield item, do(item)
+
+    monkeypatch.setattr(handed, "MOST_CHARACTERS", 10)
+    assert ingest(tmp_path, corpus, Watching()) == alone
+    assert out == []
+    monkeypatch.undo()
+    with open_at(tmp_path) as memory:
+        with memory.store.transaction():
+            memory.store.drop_derived()
+        assert derive_by(Watching(), memory.store) >= 10
+    assert len(out) >= 10
+
+
+def test_vectors_by_processes_are_the_same(tmp_path: Path) -> None:
+    script = Script("22222222-0000-4000-8000-000000000001")
+    for number in range(40):
+        script.user(f"Please look at field {number} of the tide table, it is {number * 7} off.")
+        script.assistant(f"Field {number} was read as feet; it is metres, so {number} moved.")
+    path = script.write(tmp_path / "corpus")
+    for name in ("one", "two"):
+        with open_at(tmp_path / name, model="") as memory:
+            memory.ingest(memory.find([path]))
+            with Processes(2) as crew:
+                assert memory.embed(crew=crew if name == "two" else None) == 0
+    told = [_vectors(tmp_path / name) for name in ("one", "two")]
+    assert len(told[0]) > 64 and told[0] == told[1]
+
+
+def _vectors(home: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(home / "memory.db")) as connection:
+        return connection.execute("SELECT * FROM vector ORDER BY bank, hash, part").fetchall()
+
+
+def test_who_is_named_as_workers() -> None:
+    assert is_cluster("dask://host:8786") and is_cluster("dask+tls://10.0.0.1:1/")
+    for wrong in ("dask://host", "tcp://host:1", "dask://a b:1", "8", "dask://u@h:1", "dask://:"):
+        assert not is_cluster(wrong)
+    with pytest.raises(InputError, match="names no workers"), hire("four"):
+        pass
+    with hire(3) as hired:
+        assert hired == (3, None, None)
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    distributed: Any = import_module("distributed")
+    folder = tmp_path_factory.mktemp("dask")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        local_directory=str(folder),
+        silence_logs=50,
+    ) as cluster:
+        yield cluster
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_makes_the_same_memory_also_when_a_worker_dies(
+    tmp_path: Path, corpus: Path, alone: dict[str, list[str]], scheduler: Any
+) -> None:
+    address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
+    with hire(address) as hired:
+        assert hired.derive is not None and hired.derive.size == 2
+        assert ingest(tmp_path / "calm", corpus, hired.derive) == alone
+        victim = next(iter(scheduler.workers.values()))
+
+        class Deadly(Alone):
+            """Kills a worker of the cluster once things are under way."""
+
+            size = 2
+
+            def map(self, do: Any, items: Any) -> Iterator[tuple[Any, Any]]:
+                assert hired.derive is not None
+                for number, done in enumerate(hired.derive.map(do, items)):
+                    if number == 1:
+                        os.kill(victim.pid, signal.SIGKILL)
+                    yield done
+
+        assert ingest(tmp_path / "rough", corpus, Deadly()) == alone
+        with open_at(tmp_path / "calm", model="") as memory:
+            assert memory.embed(crew=hired.embed) == 0
+        with open_at(tmp_path / "rough", model="") as memory:
+            assert memory.embed() == 0
+    assert _vectors(tmp_path / "calm") == _vectors(tmp_path / "rough")
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_that_is_not_there_is_told_of() -> None:
+    cluster: Any = import_module("holdfast.refine.cluster")
+    began = time.monotonic()
+    with pytest.raises(InputError, match="No Dask scheduler"):
+        cluster.Cluster("dask://127.0.0.1:9", who_are_you, wait_s=0.5)
+    assert time.monotonic() - began < 20
+
+
+def somebody_else() -> str:
+    return str(os.getpid())
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore")
+def test_workers_of_another_version_get_nothing(scheduler: Any) -> None:
+    cluster: Any = import_module("holdfast.refine.cluster")
+    address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
+    with pytest.raises(InputError, match="does not have Holdfast"):
+        cluster.Cluster(address, somebody_else)
