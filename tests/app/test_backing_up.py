@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -380,3 +381,12 @@ def test_a_scrubbed_word_is_found_in_the_journals_of_a_backup(settings: Settings
     with open_memory(settings) as memory:
         held = memory.store.copies_holding(lambda text: text.replace("swordfish-7731", ""))
     assert held == [made.path]
+
+
+def test_a_memory_on_a_server_is_left_to_its_server(settings: Settings, tmp_path: Path) -> None:
+    made = back_up(settings, tmp_path / "kept.db")
+    team = replace(settings, store="postgresql://harbour/memory")
+    with pytest.raises(InputError, match="PostgreSQL"):
+        back_up(team, tmp_path / "other.db")
+    with pytest.raises(InputError, match="PostgreSQL"):
+        restore(team, made.path)

@@ -72,6 +72,7 @@ def back_up(
     settings: Settings, target: Path | None = None, now: Callable[[], str] = utc_now
 ) -> Made:
     """Make a backup while others go on; into the home where no file is named."""
+    _check_file(settings)
     if not settings.database.exists():
         raise NotFoundError(
             f"There is no memory at {settings.database}.", "`holdfast ingest` makes one."
@@ -83,6 +84,14 @@ def back_up(
 def place(settings: Settings, target: Path | None, now: str) -> Path:
     """Where a backup would lie; refuses a file that is there."""
     return _place(settings, target, now)
+
+
+def _check_file(settings: Settings) -> None:
+    if settings.store:
+        raise InputError(
+            "This memory lies on a PostgreSQL server, which has backups of its own.",
+            "Use pg_dump and pg_restore; docs/operations.md says how.",
+        )
 
 
 def _place(settings: Settings, target: Path | None, now: str) -> Path:
@@ -162,6 +171,7 @@ def _why(stem: str, schema: int) -> str:
 
 def look(settings: Settings, path: Path) -> Look:
     """Look through a backup; raises where it cannot be used."""
+    _check_file(settings)
     if not path.is_file():
         raise NotFoundError(
             f"There is no backup {path}.", "`holdfast restore-backup --list` names those there are."
