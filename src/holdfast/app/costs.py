@@ -20,7 +20,8 @@ _DAY_S = 86400.0
 
 class Costs(NamedTuple):
     """The account. `service` is the one that would be asked, "none" if none; `waiting` sessions
-    have something that was not summed up; `held` says what stands in the way."""
+    have something that was not summed up; `held` says what stands in the way,
+    `as_of` when it was looked at."""
 
     service: str
     caps: Caps
@@ -31,6 +32,7 @@ class Costs(NamedTuple):
     waiting: int = 0
     held: str = ""
     prices_as_of: str = AS_OF
+    as_of: str = ""
 
 
 def look_at_costs(memory: Reading, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
@@ -45,12 +47,14 @@ def look_at_costs(memory: Reading, days: int = 30, now: Callable[[], str] = utc_
         since = later(moment, -models.days * _DAY_S) if models.days else ""
         waiting = len(ledger.unsummarised(since, VERSION, 1000))
     except StoreError:  # a memory of an older version that cannot be written
-        return Costs(models.use, models.caps, Spent())
+        return Costs(models.use, models.caps, Spent(), as_of=moment)
     service = detect(models)
     waiting = waiting if service != NO_MODEL else 0
     held = _held(models.caps, today, pauses) if service != NO_MODEL else ""
     return Costs(
-        service, models.caps, today, tuple(spending), tuple(pauses), tuple(troubled), waiting, held
+        *(service, models.caps, today, tuple(spending), tuple(pauses), tuple(troubled)),
+        *(waiting, held),
+        as_of=moment,
     )
 
 

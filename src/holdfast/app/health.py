@@ -27,6 +27,21 @@ LATE_S = 600.0
 _DAY_S = 86400.0
 _WARN_DAYS = 7.0
 _SLACK_S = 3600.0
+# Why lines are left out, for people.
+SKIPPED_BECAUSE = {
+    "housekeeping": "records of the program about itself",
+    "thinking": "the model's private reasoning",
+    "injected": "text that hooks put in",
+    "machine": "machine text in the user's place",
+    "compaction": "summaries that repeat what came before",
+    "duplicate": "already known from another file",
+    "orphan-result": "results of calls that are not in the file",
+    "empty": "no words in it",
+    "blank": "empty lines",
+    "private": "marked <private>",
+    "excluded": "left out by the settings",
+    "unknown-type": "record types this version does not know",
+}
 
 
 class Inbox(NamedTuple):

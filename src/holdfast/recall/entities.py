@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.errors import NotFoundError
 from holdfast.language import cut, file_word, folded
-from holdfast.model.graph import Entity, Link
+from holdfast.model.graph import Entity, Link, LinkKind
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links import Links, Nearest
 from holdfast.store.graph import Known
@@ -71,8 +72,15 @@ def called(reader: Reader, bank: str, name: str) -> list[Known]:
     return spelled or list(found.values())
 
 
-def about(reader: Reader, entity: Entity, limit: int, nearest: Nearest | None = None) -> About:
-    """What is known of an entity: its latest records, what occurs with it, and their links."""
+def about(
+    reader: Reader,
+    entity: Entity,
+    limit: int,
+    nearest: Nearest | None = None,
+    kinds: Sequence[LinkKind] = tuple(LinkKind),
+) -> About:
+    """What is known of an entity: its latest records, what occurs with it, and their links of
+    some kinds."""
     known = reader.entity(entity.bank, entity.id)
     if known is None:
         return About(entity, (), (), ())
@@ -90,5 +98,5 @@ def about(reader: Reader, entity: Entity, limit: int, nearest: Nearest | None = 
     )
     links = Links(reader, entity.bank, nearest)
     places = {place.node: place for place in reader.places(entity.bank, [n for n, _ in shown])}
-    told = [link for node, _ in shown for link in links.all(places[node])]
+    told = [link for node, _ in shown for link in links.all(places[node], kinds)]
     return About(entity, records, together, tuple(told))

@@ -105,10 +105,10 @@ class Links:
                 break
         return edges
 
-    def all(self, place: Place) -> Iterator[Link]:
-        """Every link of a record."""
+    def all(self, place: Place, kinds: Sequence[LinkKind] = tuple(LinkKind)) -> Iterator[Link]:
+        """Every link of a record, of some kinds."""
         source = uri(place.kind, place.id)
-        for kind in LinkKind:
+        for kind in kinds:
             for edge in self.of(place, kind):
                 target = uri(edge.other.kind, edge.other.id)
                 yield Link(self._bank, source, target, kind, round(edge.weight, 4), edge.via)

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from time import perf_counter
 from typing import TypeVar
 
 from holdfast.app.memory import Holdfast
@@ -20,6 +22,7 @@ from holdfast.settings import Settings
 READERS = 4
 # More than this waiting is not being served but being buried.
 MOST_WAITING = 200
+_REMEMBERED = 500
 
 T = TypeVar("T")
 What = Callable[[Holdfast], T]
@@ -37,14 +40,19 @@ class Desk:
         self._waiting = 0
         # How much waits for a person, as every page tells.
         self.waiting = 0
+        # How many milliseconds the latest took, by the threads they went to.
+        self.took = {
+            "looks": deque[float](maxlen=_REMEMBERED),
+            "work": deque[float](maxlen=_REMEMBERED),
+        }
 
     async def read(self, what: What[T]) -> T:
         """A look into what is stored."""
-        return await self._hand_in(self._readers, what)
+        return await self._hand_in(self._readers, "looks", what)
 
     async def work(self, what: What[T]) -> T:
         """What recalls, thinks or changes something."""
-        return await self._hand_in(self._engine, what)
+        return await self._hand_in(self._engine, "work", what)
 
     def close(self) -> None:
         """Let go of everything; what was begun is finished first."""
@@ -52,21 +60,22 @@ class Desk:
             threads.shutdown(wait=True, cancel_futures=True)
         self._open.clear()
 
-    async def _hand_in(self, threads: Executor, what: What[T]) -> T:
+    async def _hand_in(self, threads: Executor, sort: str, what: What[T]) -> T:
         if self._waiting >= MOST_WAITING:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
         self._waiting += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(threads, self._done, what)
+            return await loop.run_in_executor(threads, self._done, sort, what)
         finally:
             self._waiting -= 1
 
-    def _done(self, what: What[T]) -> T:
-        memory = self._memory()
+    def _done(self, sort: str, what: What[T]) -> T:
+        begun, memory = perf_counter(), self._memory()
         try:
             return what(memory)
         finally:
+            self.took[sort].append((perf_counter() - begun) * 1000)
             self._count(memory)
 
     def _count(self, memory: Holdfast) -> None:

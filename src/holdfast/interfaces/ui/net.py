@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.interfaces.ui.layout import Label, Spot, label, place
@@ -52,6 +53,7 @@ class Net(NamedTuple):
     hidden: int
 
 
+@lru_cache(maxsize=16)
 def draw(found: Neighbourhood, width: float = WIDTH) -> Net:
     """Lay out and label a neighbourhood; the more there is, the higher the picture."""
     height = _LEAST + _EACH * len(found.entities)

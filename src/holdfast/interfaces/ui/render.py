@@ -19,6 +19,9 @@ PLACES = (
     ("/review", "Review", "r"),
     ("/banks", "Banks", "b"),
     ("/graph", "Graph", "n"),
+    ("/timeline", "Timeline", "t"),
+    ("/repos", "Repos", "r"),
+    ("/status", "Health", "h"),
 )
 _FILTERS: dict[str, Any] = {
     "clock": words.clock,

@@ -12,7 +12,7 @@ from holdfast.store.sqlite.asking import Asking, in_bank
 
 _LAST = "~"
 _MOST = 100_000
-_BY_AUTHOR = "(author LIKE ? ESCAPE '\\' OR email LIKE ? ESCAPE '\\')"
+_BY_AUTHOR = "(lower(author) LIKE ? ESCAPE '\\' OR lower(email) LIKE ? ESCAPE '\\')"
 
 
 class OverviewQuestions(Asking):
@@ -103,5 +103,5 @@ class OverviewQuestions(Asking):
 
 
 def _like(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from holdfast.app.costs import look_at_costs
-from holdfast.app.health import Health, Verdict, ago, examine, judge
+from holdfast.app.health import SKIPPED_BECAUSE, Health, Verdict, ago, examine, judge
 from holdfast.app.older import Older, look
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.interfaces.cli import options
@@ -27,21 +27,6 @@ EXAMPLES = """\
   holdfast status --bank myproject
   holdfast status --cost
   holdfast status --json"""
-
-_REASONS = {
-    "housekeeping": "records of the program about itself",
-    "thinking": "the model's private reasoning",
-    "injected": "text that hooks put in",
-    "machine": "machine text in the user's place",
-    "compaction": "summaries that repeat what came before",
-    "duplicate": "already known from another file",
-    "orphan-result": "results of calls that are not in the file",
-    "empty": "no words in it",
-    "blank": "empty lines",
-    "private": "marked <private>",
-    "excluded": "left out by the settings",
-    "unknown-type": "record types this version does not know",
-}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -247,7 +232,7 @@ def _print_ledger(screen: Screen, balance: Balance) -> None:
     )
     screen.line(f"  {balance.captured:>9,} captured")
     for reason, count in (balance.skipped or {}).items():
-        screen.line(f"  {count:>9,} skipped: {reason} ({_REASONS.get(reason, reason)})")
+        screen.line(f"  {count:>9,} skipped: {reason} ({SKIPPED_BECAUSE.get(reason, reason)})")
     screen.line(f"  {balance.failed:>9,} failed")
     screen.line(f"  {balance.pending:>9,} still to be read")
     adds_up = balance.accounted + balance.pending == balance.lines

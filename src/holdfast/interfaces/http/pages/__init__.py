@@ -9,9 +9,12 @@ from holdfast.interfaces.http.pages import (
     graph,
     memory,
     record,
+    repos,
     review,
     search,
     sessions,
+    status,
+    timeline,
 )
 
 ROUTERS = (
@@ -24,4 +27,7 @@ ROUTERS = (
     review.router,
     banks.router,
     graph.router,
+    timeline.router,
+    repos.router,
+    status.router,
 )

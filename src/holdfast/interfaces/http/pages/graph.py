@@ -7,8 +7,8 @@ from typing import Annotated, NamedTuple
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.addresses import page_of
 from holdfast.app.memory import Holdfast
+from holdfast.interfaces.http.addresses import page_of
 from holdfast.interfaces.http.visit import Visiting
 from holdfast.interfaces.ui.net import KINDS, Net, draw
 from holdfast.model.bank import Bank
@@ -108,13 +108,13 @@ def _look(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops:
 def _told(memory: Holdfast, entity: Entity) -> tuple[list[Mentioned], list[Told]]:
     """What mentions an entity, and what that led to."""
     reader = memory.reader
-    told = about(reader, entity, _RECORDS)
+    told = about(reader, entity, _RECORDS, kinds=tuple(_TELLING))
     seen = [
         Mentioned(page_of(reader, entity.bank, r.uri), r.kind, r.time, r.title)
         for r in told.records
     ]
     names = {r.uri: r.title for r in told.records}
-    links = [link for link in told.links if link.kind in _TELLING][:_LINKS]
+    links = told.links[:_LINKS]
     for link in links:
         if link.target not in names:
             names[link.target] = _title(memory, entity.bank, link.target)

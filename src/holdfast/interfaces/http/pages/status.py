@@ -1,0 +1,108 @@
+"""Health: whether capture works, where every line went, what failed, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import quantiles
+from typing import Any, NamedTuple
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from holdfast.app.health import SKIPPED_BECAUSE, ago
+from holdfast.app.memory import Holdfast
+from holdfast.app.state import State, examined, look_at_state, processes
+from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.ui.plots import Plot, by_day, bytes_told, shares
+from holdfast.settings import NO_MODEL
+from holdfast.store.overview import Portion
+
+router = APIRouter(prefix="/status")
+
+_DAYS = 30
+_PORTIONS = 25
+
+
+class Latency(NamedTuple):
+    """How long questions to this server took, in milliseconds."""
+
+    name: str
+    questions: int
+    half: float
+    most: float
+
+
+class Looked(NamedTuple):
+    """What the page shows; checks and portions only where they were asked for."""
+
+    state: State
+    checks: list[Any]
+    portions: list[Portion]
+
+
+@router.get("")
+async def status(visit: Visiting, bank: str = "all", look: str = "") -> HTMLResponse:
+    """The same as `holdfast status`; with `look=doctor` also what the doctor finds."""
+
+    def looked(memory: Holdfast) -> Looked:
+        return Looked(
+            look_at_state(memory, bank),
+            examined(memory) if look == "doctor" else [],
+            memory.reader.portions()[:_PORTIONS] if look == "sizes" else [],
+        )
+
+    # What takes seconds is done where only one thing is done at a time.
+    seen = await (visit.desk.work if look else visit.desk.read)(looked)
+    state, b = seen.state, seen.state.balance
+    parts = [("captured", b.captured), *(b.skipped or {}).items()]
+    parts += [("failed", b.failed), ("still to be read", b.pending)]
+    return visit.page(
+        "status.html",
+        title="Health",
+        bank=bank,
+        look=look,
+        seen=seen,
+        state=state,
+        shares=shares(parts),
+        because=SKIPPED_BECAUSE,
+        tokens=_tokens(state),
+        dollars=_dollars(state),
+        latency=_latency(visit.desk.took.items()),
+        processes=processes(state.health),
+        asks_model=state.costs.service != NO_MODEL,
+        ago=ago,
+        size=bytes_told,
+    )
+
+
+def _tokens(state: State) -> Plot | None:
+    spent = {(one.day, one.operation): 0.0 for one in state.costs.days}
+    for one in state.costs.days:
+        spent[one.day, one.operation] += one.spent.tokens
+    if not spent:
+        return None
+    return by_day(spent, _today(state), _DAYS, lambda n: f"{n:,.0f}", state.costs.caps.day_tokens)
+
+
+def _dollars(state: State) -> Plot | None:
+    spent: dict[tuple[str, str], float] = {}
+    for one in state.costs.days:
+        name = (one.day, one.operation)
+        spent[name] = spent.get(name, 0.0) + one.spent.usd
+    if not any(spent.values()):
+        return None
+    return by_day(spent, _today(state), _DAYS, lambda n: f"${n:,.3f}", state.costs.caps.day_usd)
+
+
+def _today(state: State) -> str:
+    return state.costs.as_of[:10]
+
+
+def _latency(took: Iterable[tuple[str, Iterable[float]]]) -> list[Latency]:
+    made: list[Latency] = []
+    for name, times in took:
+        known = sorted(times)
+        if len(known) > 1:
+            cuts = quantiles(known, n=20)
+            made.append(Latency(name, len(known), cuts[9], cuts[18]))
+    return made
