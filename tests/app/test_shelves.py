@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
+from tests.refine.banks import filled, said
+
+from holdfast.app.opening import address_of, fingerprint, open_record
+from holdfast.app.shelves import ANY, PAGE, Wanted, decisions, put_away, shelf
+from holdfast.app.waiting import count_waiting, queue
+from holdfast.model.trust import Trust
+
+
+def test_an_opinion_lies_there_with_its_trend_and_its_history(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_mind(tmp_path, clock) as memory:
+        for day, words in ((1, "The pipeline is flaky."), (3, "Our pipeline is still flaky.")):
+            clock.day = day
+            hear(memory, talk(day, words))
+        found = opinion_on(memory, "pipeline")
+        (item,) = shelf(memory, Wanted("opinions")).items
+        assert (item.id, item.trend, item.speaks_for) == (found.id, "strengthening", 2)
+        opened = open_record(memory, item.uri)
+        assert opened.item == item and opened.trace.beliefs[0].note == "formed"
+        assert len(opened.speaks_for) == 2 and all(ref.title for ref in opened.speaks_for)
+        assert opened.can == {"forget", "correct", "merge"}
+
+
+def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -> None:
+    scripts = [
+        said("2026-09-01", 1, "From now on use npm in this repository."),
+        said("2026-09-09", 2, "From now on use pnpm instead of npm in this repository."),
+    ]
+    with filled(tmp_path, *scripts) as memory:
+        old, new = sorted(memory.facts(all=True), key=lambda fact: fact.validity.learned)
+        assert old.superseded_by == f"holdfast://fact/{new.id}"
+        for fact in (old, new):
+            chain = open_record(memory, f"holdfast://fact/{fact.id}").chain
+            assert [ref.uri.rpartition("/")[2] for ref in chain] == [old.id, new.id]
+            assert [ref.here for ref in chain] == [fact is old, fact is new]
+        assert [item.id for item in shelf(memory, Wanted("facts")).items] == [new.id]
+        everything = shelf(memory, Wanted("facts", status=ANY)).items
+        assert [item.ended for item in everything] == [False, True]
+        assert address_of(memory.reader, old.evidence[0]).startswith("/sessions/")
+
+
+def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
+    with filled(tmp_path, said("2026-09-01", 1, "Never push to the main branch.")) as memory:
+        for n in range(PAGE + 3):
+            memory.remember(f"Note number {n} of many.")
+        memory.remember("One of another kind.")
+        bank = memory.known_banks()[0].name
+        wanted = Wanted("memories", bank, words="number")
+        first, second = shelf(memory, wanted), shelf(memory, wanted._replace(page=2))
+        assert (len(first.items), first.more) == (PAGE, True)
+        assert (len(second.items), second.more) == (3, False)
+        assert not {item.id for item in first.items} & {item.id for item in second.items}
+        assert shelf(memory, wanted._replace(page=3)).items == ()
+
+
+def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
+    with filled(tmp_path, said("2026-09-01", 1, "Never push to the main branch.")) as memory:
+        one = memory.remember("The winch is blue.")
+        other = memory.remember("The winch is painted blue.")
+        memory.merge(one.id, other.id)
+        memory.forget(other.id)
+        memory.restore(other.id)
+        away, more = put_away(memory, memory.store, Wanted("forgotten"))
+        assert [(a.id, a.text, a.into.rpartition("/")[2]) for a in away] == [
+            (one.id, one.what, other.id)
+        ]
+        assert not more
+        log, _ = decisions(memory, Wanted("decisions"))
+        assert [d.entry.action.value for d in log[:3]] == ["restore", "forget", "merge"]
+        assert [d.latest for d in log].count(True) == 1 and log[0].latest
+        memory.undo()
+        log, _ = decisions(memory, Wanted("decisions"))
+        assert log[1].undone and not log[1].latest
+
+
+def test_what_an_agent_wants_kept_waits_and_what_a_person_keeps_does_not(tmp_path: Path) -> None:
+    with filled(tmp_path, said("2026-09-01", 1, "Never push to the main branch.")) as memory:
+        assert count_waiting(memory) == queue(memory).total == 0
+        memory.remember("The winch is green.", trust=Trust.ASSISTANT)
+        memory.remember("The winch is blue.")
+        assert count_waiting(memory) == queue(memory).total == 1
+        assert [one.what for one in queue(memory).memories] == ["The winch is green."]
+
+
+def test_words_are_the_same_however_a_browser_ends_lines() -> None:
+    assert fingerprint("one\r\ntwo") == fingerprint("one\ntwo") != fingerprint("one two")
