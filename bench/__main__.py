@@ -10,6 +10,7 @@ from bench import (
     graph,
     hooks,
     memory,
+    pages,
     redaction,
     refine,
     reranker,
@@ -36,6 +37,7 @@ for module in (
     hooks,
     storm,
     answers,
+    pages,
 ):
     for line in module.run():
         print(line, flush=True)

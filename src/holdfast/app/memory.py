@@ -148,6 +148,14 @@ class Holdfast(Sharing):
         item = Input(path.resolve(), conversation.AGENT, bank)
         return self.ingest([item])
 
+    def vouch(self, session: str) -> int:
+        """Note that the last answer of an investigation was of use: what it cites is borne out.
+        Returns for how many records that holds."""
+        vouching: Any = import_module("holdfast.app.vouching")
+        count: int = vouching.Vouching(self._store, self.settings, self._now()).vouch(session)
+        self._renew()
+        return count
+
     def rebuild(self) -> int:
         """Drop everything derived and make it again; returns the number of sessions. What is known
         above the session is made again where it was."""

@@ -128,7 +128,8 @@ class Injection:
 
 class Used(NamedTuple):
     """A fact, a memory or the turn that states one, by URI, that a session was told and made use
-    of: the turn that shows it, and when."""
+    of: the turn that shows it, and when. Where a person said that an answer was of use, there is
+    no turn, and the session is that of the question."""
 
     record: str
     session: str

@@ -133,7 +133,7 @@ def _count_uses(uses: Iterable[Used], shown: Iterable[Growing]) -> None:
         (known,) = found
         if (known.id, use.session) not in counted and known.holds_at(use.time):
             counted.add((known.id, use.session))
-            known.bear(use.time, uri("turn", use.turn), How.USED)
+            known.bear(use.time, uri("turn", use.turn) if use.turn else use.record, How.USED)
 
 
 def _dispute(shown: Sequence[Growing], claims: Iterable[Claim]) -> None:

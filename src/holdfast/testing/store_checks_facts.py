@@ -168,6 +168,9 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
         expect(store.uses(BANK), uses, "what is kept when all is made again")
         store.erase(Erasure(BANK, memories=("m1",)))
         expect(store.uses(BANK), uses[:1], "the use of an erased memory")
+        said = Used("holdfast://fact/f2", "mem-1", "", "2031-01-01T00:00:00.000Z")
+        store.put_uses(BANK, [said, said])
+        expect(store.uses(BANK), [uses[0], said], "what a person said was of use")
         store.erase(Erasure(BANK, turns=(turn.id,)))
         expect(store.uses(BANK), [], "the use that an erased turn showed")
 

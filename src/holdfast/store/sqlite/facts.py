@@ -155,8 +155,8 @@ class FactAnswers(Asking):
 
     def uses(self, bank: str) -> list[Used]:
         found = self._all(
-            "SELECT record, session, turn, time FROM used WHERE bank = ? AND EXISTS (SELECT 1 "
-            "FROM seen_turn WHERE seen_turn.bank = used.bank AND seen_turn.id = used.turn) "
+            "SELECT record, session, turn, time FROM used WHERE bank = ? AND (turn = '' OR EXISTS "
+            "(SELECT 1 FROM seen_turn WHERE seen_turn.bank = used.bank AND seen_turn.id = turn)) "
             "ORDER BY time, turn, record",
             bank,
         )

@@ -1,23 +1,163 @@
-"""The first page: a question, and its answer with citations."""
+"""The first page: a question; and its investigation, followed while it goes on, with an answer
+whose citations open in place, and questions that follow."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+import asyncio
+from typing import NamedTuple
 
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from holdfast.app.investigating import sessions_of, shown, start
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.visit import Visiting
-from holdfast.model.query import Answer
+from holdfast.app.researching import Wish
+from holdfast.errors import InputError
+from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.ui.record import words_of
+from holdfast.interfaces.ui.talk import Around, Asked, Cited, talk
+from holdfast.language import cut
+from holdfast.model.query import Answer, Citation
+from holdfast.model.records import Turn
+from holdfast.model.uris import parse_uri
+from holdfast.recall.trace import word_of
+from holdfast.refine.passages import turn_text
+from holdfast.research.records import read_answer
+from holdfast.research.sessions import Session, State
 
 router = APIRouter()
+_LONGEST = 4000
+_RECENT = 8
+_AROUND = 700
+_NOTES = {
+    "stopping": "It is told to stop.",
+    "useful": "Noted: what the answer rests on is borne out.",
+    "removed": "The talk is removed.",
+}
+
+
+class _Front(NamedTuple):
+    banks: list[str]
+    recent: list[Session]
+
+
+class _Talk(NamedTuple):
+    asked: list[Asked]
+    cited: dict[str, Cited]
+    state: str
+    began: str
 
 
 @router.get("/")
-async def ask(visit: Visiting, q: str = "", bank: str = "all") -> HTMLResponse:
-    """Ask, without JavaScript too."""
+async def ask(visit: Visiting, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
+    """The question; one that is in the address is answered at once."""
+    question = q.strip()[:_LONGEST]
+    if question:
+        found = await visit.desk.work(lambda memory: _answered(memory, question, bank))
+        return _page(visit, found[0], found[1])
+    front = await visit.desk.read(_front)
+    told = _NOTES.get(note, "")
+    return visit.page("ask.html", title="Ask", note=told, bank=bank, **front._asdict())
 
-    def answered(memory: Holdfast) -> Answer:
-        return memory.ask(q, bank)
 
-    answer = await visit.desk.work(answered) if q.strip() else None
-    return visit.page("ask.html", title="Ask", question=q, answer=answer)
+@router.post("/ask")
+async def begin(visit: Visiting) -> RedirectResponse:
+    """Begin an investigation, or go on with one."""
+    form = await visit.form()
+    question = form.get("q", "").strip()[:_LONGEST]
+    session = form.get("session", "")
+    if not question:
+        raise InputError("There is no question.", "Write one.")
+    wish = Wish(question, form.get("bank") or "all")
+    id = await _begun(visit, wish, session)
+    return RedirectResponse(f"/research/{id}#latest", 303)
+
+
+@router.get("/research/{id}")
+async def research(visit: Visiting, id: str, note: str = "") -> HTMLResponse:
+    """An investigation: what was asked, found and answered so far."""
+    found = await visit.desk.read(lambda memory: _talk(memory, id))
+    return _page(visit, id, found, _NOTES.get(note, ""))
+
+
+@router.post("/research/{id}/cancel")
+async def cancel(visit: Visiting, id: str) -> RedirectResponse:
+    """Stop it."""
+    await visit.form()
+    await visit.desk.read(lambda memory: sessions_of(memory.settings).cancel(id))
+    return RedirectResponse(f"/research/{id}?note=stopping", 303)
+
+
+@router.post("/research/{id}/useful")
+async def useful(visit: Visiting, id: str) -> RedirectResponse:
+    """Say that the answer was of use."""
+    await visit.form()
+    await visit.desk.work(lambda memory: memory.vouch(id))
+    return RedirectResponse(f"/research/{id}?note=useful#latest", 303)
+
+
+@router.post("/research/{id}/remove")
+async def remove(visit: Visiting, id: str) -> RedirectResponse:
+    """Forget the talk itself; what it found stays."""
+    await visit.form()
+    await visit.desk.work(lambda memory: sessions_of(memory.settings).remove(id))
+    return RedirectResponse("/?note=removed", 303)
+
+
+async def _begun(visit: Visit, wish: Wish, session: str) -> str:
+    return await asyncio.to_thread(start, visit.desk.settings, wish, session)
+
+
+def _page(visit: Visit, id: str, found: _Talk, note: str = "") -> HTMLResponse:
+    first = found.asked[0].question if found.asked else "A question"
+    running = found.state == State.RUNNING.value
+    return visit.page(
+        "talk.html", title=cut(first, 120), id=id, note=note, running=running, **found._asdict()
+    )
+
+
+def _front(memory: Holdfast) -> _Front:
+    sessions = sessions_of(memory.settings)
+    recent = [sessions.session(id) for id in sessions.ids()[:_RECENT]]
+    return _Front([bank.name for bank in memory.reader.banks()], recent)
+
+
+def _answered(memory: Holdfast, question: str, bank: str) -> tuple[str, _Talk]:
+    answer = memory.ask(question, bank or "all")
+    asked = Asked(question, "", (), "", answer)
+    return answer.session_id, _Talk([asked], _cited(memory, [asked]), State.DONE.value, "")
+
+
+def _talk(memory: Holdfast, id: str) -> _Talk:
+    session, lines = shown(memory, id)
+    answers = {
+        place: read_answer(line["answer"]) for place, line in enumerate(lines) if line.get("answer")
+    }
+    asked = talk(lines, answers)
+    return _Talk(asked, _cited(memory, asked), session.state.value, session.began)
+
+
+def _cited(memory: Holdfast, asked: list[Asked]) -> dict[str, Cited]:
+    answers: list[Answer] = [one.answer for one in asked if one.answer]
+    cited = {c.uri: c for answer in answers for c in answer.citations}
+    return {uri: _opened(memory, citation) for uri, citation in cited.items()}
+
+
+def _opened(memory: Holdfast, citation: Citation) -> Cited:
+    """A citation with its record, and of a turn what was said before and after."""
+    named = parse_uri(citation.uri)
+    if named is None or named.word == "provided":
+        return Cited(citation, named.word if named else "", (), False)
+    found = [r for r in memory.reader.find(None, named.word, named.id, 1) if r.id == named.id]
+    if not found:
+        return Cited(citation, named.word, (), False)
+    record = found[0]
+    if not isinstance(record, Turn):
+        said = Around("", cut(words_of(record), _AROUND), True)
+        return Cited(citation, word_of(record), (said,), True)
+    near = memory.reader.turns(record.bank, record.session, record.seq - 1, record.seq + 1)
+    around = [
+        Around(turn.speaker or turn.role.value, cut(turn_text(turn), _AROUND), turn.id == record.id)
+        for turn in near
+    ]
+    return Cited(citation, "turn", tuple(around), True)

@@ -25,6 +25,8 @@ ON_A_PAGE = 50
 # So many turns are shown at once, and so many before the one that was asked for.
 WINDOW = 200
 BEFORE = 20
+# More exchanges than this are listed window by window.
+_MANY = 60
 _MOST = 10**9
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -84,6 +86,7 @@ class _Session(NamedTuple):
     bank: str
     digest: Digest | None
     exchanges: list[Exchange]
+    near: list[Exchange]
     extent: Extent
     said: list[Said]
     earlier: int | None
@@ -142,6 +145,7 @@ def _look(memory: Holdfast, name: str, first: int, at: int) -> _Session:
         bank=memory.bank_name(bank),
         digest=reader.digest_of(bank, id),
         exchanges=exchanges,
+        near=_near(exchanges, window),
         extent=extent,
         said=conversation(turns, exchanges, nested, at),
         earlier=reader.window_before(bank, id, window[0], WINDOW) if window else None,
@@ -152,6 +156,13 @@ def _look(memory: Holdfast, name: str, first: int, at: int) -> _Session:
         parent=reader.session(bank, session.parent) if session.parent else None,
         commits=commits_of(reader, session),
     )
+
+
+def _near(exchanges: list[Exchange], window: tuple[int, int] | None) -> list[Exchange]:
+    """The exchanges to list: all of them, or those of the window where there are many."""
+    if len(exchanges) <= _MANY or window is None:
+        return exchanges
+    return [one for one in exchanges if one.last_seq >= window[0] and one.first_seq <= window[1]]
 
 
 def _injected(memory: Holdfast, session: Session) -> list[Injection]:

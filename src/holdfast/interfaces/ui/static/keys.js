@@ -13,6 +13,17 @@ function step(by) {
   next.scrollIntoView({ block: "nearest" });
 }
 
+// A link to something that is folded unfolds it.
+function unfold() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  const fold = target.tagName === "DETAILS" ? target : target.firstElementChild;
+  if (fold && fold.tagName === "DETAILS") fold.open = true;
+}
+
+addEventListener("hashchange", unfold);
+unfold();
+
 document.addEventListener("keydown", (event) => {
   const writes = event.target.closest("input, textarea, select, [contenteditable]");
   if (event.key === "Escape" && writes) writes.blur();

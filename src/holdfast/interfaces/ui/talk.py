@@ -1,0 +1,60 @@
+"""An investigation as a talk: questions in order, the steps that each took, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from holdfast.model.query import Answer, Citation
+
+
+class Around(NamedTuple):
+    """A record and its neighbours: who says what, and whether it is the one that is cited."""
+
+    who: str
+    text: str
+    cited: bool
+
+
+class Cited(NamedTuple):
+    """A citation with the record around it; `word` and `there` are "" and False where the record
+    is not shown any more."""
+
+    citation: Citation
+    word: str
+    around: tuple[Around, ...]
+    there: bool
+
+
+class Asked(NamedTuple):
+    """One question: how it was read, the steps in words, how it ended, and the answer."""
+
+    question: str
+    reads: str
+    steps: tuple[str, ...]
+    end: str
+    answer: Answer | None
+    useful: bool = False
+
+
+_ASKED = "asked"
+_ENDS = {"cancelled": "Cancelled before the end.", "failed": "It failed"}
+
+
+def talk(lines: Sequence[Mapping[str, Any]], answers: Mapping[int, Answer]) -> list[Asked]:
+    """The questions of a session's lines; `answers` are those of lines, by their place."""
+    told: list[Asked] = []
+    for number, line in enumerate(lines):
+        stage, text = str(line.get("stage", "")), str(line.get("text", ""))
+        if stage == _ASKED:
+            asked = str(line.get("question", ""))
+            told.append(Asked(asked, str(line.get("reads", "")), (), "", None))
+        elif told and line.get("useful"):
+            told[-1] = told[-1]._replace(useful=True)
+        elif told:
+            last = told[-1]
+            end = f"{_ENDS[stage]} {text}".strip() if stage in _ENDS else last.end
+            steps = (*last.steps, text) if text and stage not in _ENDS else last.steps
+            answer = answers.get(number, last.answer)
+            told[-1] = last._replace(steps=steps, end=end, answer=answer)
+    return told

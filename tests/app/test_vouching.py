@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError
+from holdfast.model.knowledge import How
+from holdfast.model.uris import uri
+from holdfast.settings import Settings
+
+SAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
+KEYED = "how are alerts keyed, UTC or local time?"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Holdfast:
+    made = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
+    made.ingest(made.find([SAMPLES]))
+    return made
+
+
+def _used(memory: Holdfast) -> dict[str, float]:
+    """The facts that were of use, each with how far it may be believed."""
+    return {
+        fact.id: fact.confidence
+        for fact in memory.facts("all", all=True)
+        if any(b.how is How.USED for b in memory.show(uri("fact", fact.id)).bearings)
+    }
+
+
+def test_what_a_useful_answer_rests_on_is_borne_out_once(memory: Holdfast) -> None:
+    before = {fact.id: fact.confidence for fact in memory.facts("all", all=True)}
+    answer = memory.ask(KEYED, "all")
+    assert _used(memory) == {}
+    assert memory.vouch(answer.session_id) > 0
+    borne = _used(memory)
+    assert borne and all(borne[id] > before[id] for id in borne)
+    memory.vouch(answer.session_id)
+    assert _used(memory) == borne
+    memory.rebuild()
+    assert _used(memory) == borne
+
+
+def test_an_answer_that_is_none_is_of_no_use(memory: Holdfast) -> None:
+    nothing = memory.ask("When did we move to Kubernetes?", "all")
+    with pytest.raises(InputError):
+        memory.vouch(nothing.session_id)
