@@ -187,3 +187,42 @@ def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_pat
         (lead,) = (one for one in leads(memory.reader, terms, chain) if one.by == MADE_IN)
         found = follow(memory.reader, Scope(bank, (), "", memory.moment), lead)
     assert any("ninety crowns" in one.text for one in found)
+
+
+def test_a_folder_is_asked_for_with_or_without_its_last_sign(history: History) -> None:
+    history.commit(BEN, "2025-07-01", "Weigh", "src/deep/scale.py", 3)
+    history.memory.ingest_git(history.top, "harbour")
+    for folder in ("src/deep/", "src/deep"):
+        answer = ask(history, f"What changed in {folder} since January 2025?")
+        assert answer.answer.startswith("1 Jul 2025: Weigh (Ben Wu"), folder
+        assert history.memory.who_knows(folder)[0].name == "Ben Wu"
+        (found,) = history.memory.sift(file=folder).findings
+        assert found.title == "Weigh"
+
+
+def test_another_release_is_another_matter(history: History) -> None:
+    said = "Keep our own reader\n\nSo that we can drop Python 3.10 easily when we drop it."
+    history.commit(BEN, "2025-08-01", said, "src/compat.py", 3)
+    history.commit(ANN, "2025-09-01", "Drop Python 3.6", "setup.cfg", 3)
+    history.memory.ingest_git(history.top, "harbour")
+    answer = ask(history, "Why did we drop Python 3.6?")
+    assert answer.answer.startswith("1 Sep 2025: Drop Python 3.6")
+    assert "because, " not in answer.answer and answer.confidence is not Confidence.HIGH
+    assert any("says why" in caveat for caveat in answer.caveats)
+    assert ask(history, "When was Python 3.6 dropped?").answer.startswith("1 Sep 2025")
+    assert ask(history, "Was Python 3.7 ever reverted?").abstained
+
+
+def test_the_last_change_is_the_last_whatever_its_message_says(history: History) -> None:
+    history.commit(BEN, "2025-08-01", "Change the ferry fares", "src/ferry.py", 3)
+    history.commit(ANN, "2025-09-01", "Round up", "src/ferry.py", 4)
+    history.memory.ingest_git(history.top, "harbour")
+    for question in ("When was src/ferry.py last changed?", "When was the ferry last changed?"):
+        assert ask(history, question).answer.startswith("1 Sep 2025: last: Round up"), question
+
+
+def test_what_git_tells_is_told_without_a_word_on_its_age(history: History) -> None:
+    for question in ("Who knows about the ferry?", "When was src/ferry.py introduced?"):
+        caveats = " ".join(ask(history, question).caveats)
+        assert "since [1]" not in caveats and "days old" not in caveats, question
+        assert "One source" not in caveats and "Several dates" not in caveats, question

@@ -124,3 +124,12 @@ def test_nobody_is_named_where_no_commit_speaks_of_it(history: History) -> None:
 )
 def test_questions_for_people_are_told_from_others(question: str, topic: str) -> None:
     assert topic_of(question) == topic
+
+
+def test_who_merges_knows_nothing_by_that_alone(history: History) -> None:
+    history.commit(ANN, "2026-09-01", "Build the harbour", "a.txt", 3)
+    history.git(ANN, "2026-09-02", "checkout", "-q", "-b", "cranes")
+    history.commit(ANN, "2026-09-02", "Build the cranes", "cranes.py", 9)
+    history.git(ANN, "2026-09-03", "checkout", "-q", "main")
+    history.git(BEN, "2026-09-03", "merge", "-q", "--no-ff", "-m", "Merge the cranes", "cranes")
+    assert names(history.who("cranes")) == ["Ann Ex"]

@@ -93,10 +93,12 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     digger = _Digger.of(memory.reader, way, wish.limit)
     for event in investigate(Ground(memory.reader, way, search, effort, digger)):
         if event.answer is not None:
-            answer = outside.join(event.answer, search.heard) if search.heard else event.answer
+            answer = digger.reasoned(event.answer) if digger is not None else event.answer
+            answer = outside.join(answer, search.heard) if search.heard else answer
             if _is_for_a_model(memory.settings, wish, id):
                 answer = yield from _by_model(memory, wish, answer, plan.providers)
-            event = event._replace(answer=_with_notes(memory, answer, id, plan))
+            dug = digger is not None and event.answer is digger.told
+            event = event._replace(answer=_with_notes(memory, answer, id, plan, dug))
         yield event
 
 
@@ -132,6 +134,8 @@ class _Digger:
         self._dig = dig
         self._ways = ways
         self._limit = limit
+        # What history answered, if it did.
+        self.told: Answer | None = None
 
     @classmethod
     def of(cls, reader: Reader, way: Way, limit: int) -> _Digger | None:
@@ -146,7 +150,14 @@ class _Digger:
         return f"A question for {self._dig.kind.value}: {self._dig.topic}."
 
     def tell(self) -> Answer | None:
-        return self._ways.tell(self._reader, self._way, self._dig, self._limit)
+        self.told = self._ways.tell(self._reader, self._way, self._dig, self._limit)
+        return self.told
+
+    def reasoned(self, answer: Answer) -> Answer:
+        """The answer as it is or, where a reason was asked for and none is given, less sure."""
+        if self._dig.kind.value != "why":
+            return answer
+        return self._ways.unreasoned(self._reader, self._way, answer)
 
     def reasons(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
         if self._dig.kind.value != "why" or answer.abstained:
@@ -182,10 +193,12 @@ class _Search:
         return outside.ours_of(found)
 
 
-def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan) -> Answer:
-    """The answer with what must be said of this memory."""
+def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan, dug: bool) -> Answer:
+    """The answer with what must be said of this memory. What git itself tells of the past is as
+    true as it was, whatever became of the code."""
     patterns = learned(memory.reader, bank, answer.citations) if answer.citations else ()
-    cited = answer.citations if memory.reader.repositories() and not plan.as_of else ()
+    kept = not dug and not plan.as_of and memory.reader.repositories()
+    cited = answer.citations if kept else ()
     changed = caveats(memory.reader, cited)
     notes = (*answer.caveats, *changed, *patterns, *memory.problems(plan))
     return replace(answer, caveats=(memory.no_bank(), *notes) if bank == "" else notes)

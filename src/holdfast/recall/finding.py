@@ -60,12 +60,35 @@ def make_filter(
 
 def find(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> Found:
     """The exchanges, and by file the commits and pulls, that pass a filter."""
-    records: list[Exchange | Commit | Pull] = [*reader.sift(bank, filter, limit + 1)]
-    if filter.file and not (filter.concept or filter.type):
-        records += reader.pulls_touching(bank, filter, limit + 1)
-        records.sort(key=_time, reverse=True)
+    records = _passing(reader, bank, filter, limit + 1)
+    if not records and filter.file and not filter.file.endswith("/"):
+        filter = filter._replace(file=f"{filter.file}/")
+        records = _passing(reader, bank, filter, limit + 1)
     findings = _findings(reader, records[:limit])
     return Found(bank or "", filter, findings, len(records) > limit)
+
+
+def _passing(
+    reader: Reader, bank: str | None, filter: Filter, limit: int
+) -> list[Exchange | Commit | Pull]:
+    records: list[Exchange | Commit | Pull] = [*reader.sift(bank, filter, limit)]
+    if filter.file and not (filter.concept or filter.type):
+        records += reader.pulls_touching(bank, filter, limit)
+        records.sort(key=_time, reverse=True)
+    return records
+
+
+def commits_touching(
+    reader: Reader, bank: str | None, filter: Filter, limit: int
+) -> tuple[list[Commit], str]:
+    """The commits that touched a file or a folder, the latest first, and the path that was meant:
+    a folder is one also where its last sign is left out."""
+    for file in dict.fromkeys((filter.file, filter.file.rstrip("/") + "/")):
+        sifted = reader.sift(bank, filter._replace(file=file), limit)
+        commits = [record for record in sifted if isinstance(record, Commit)]
+        if commits:
+            return commits, file
+    return [], filter.file
 
 
 def is_meant(path: str, file: str) -> bool:

@@ -96,8 +96,10 @@ def compose(
     confidence: Confidence,
     notes: Sequence[str] = (),
     fates: Fates | None = None,
+    told_by_git: bool = False,
 ) -> Answer:
-    """An answer of chosen sentences, each with its citation, and with what must be said of them."""
+    """An answer of chosen sentences, each with its citation, and with what must be said of them.
+    What is `told_by_git` needs no second witness, and does not age."""
     fates = fates or Fates(reader, [item.hit for item in chosen], way.as_of)
     citations = tuple(
         _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
@@ -113,7 +115,8 @@ def compose(
         layers_searched=tuple(way.layers) or _searchable(reader, way.bank),
         caveats=(
             *fates.caveats([(e.hit, e.sentence) for e in chosen]),
-            *_caveats(chosen, way.as_of or way.now()),
+            *(() if told_by_git else _of_time(chosen, way.as_of or way.now())),
+            *_of_trust(chosen),
             *notes,
         ),
     )
@@ -271,7 +274,7 @@ def _exchange_of(reader: Reader, hit: Hit) -> str:
     return inside[0] if inside else id
 
 
-def _caveats(chosen: Sequence[Evidence], now: str) -> tuple[str, ...]:
+def _of_time(chosen: Sequence[Evidence], now: str) -> list[str]:
     notes: list[str] = []
     times = [item.hit.time for item in chosen if item.hit.time]
     if times and _days(max(times), now) > OLD_DAYS:
@@ -280,16 +283,17 @@ def _caveats(chosen: Sequence[Evidence], now: str) -> tuple[str, ...]:
         notes.append("One source only.")
     elif _is_ground(chosen[0].hit):
         notes.append("Where others differ from memory.md [1], memory.md holds.")
-    outside = [n for n, item in enumerate(chosen, 1) if item.hit.trust is Trust.EXTERNAL]
-    if len(outside) == len(chosen):
-        notes.append("All of it involves text from outside the project.")
-    elif outside:
-        named = ", ".join(f"[{n}]" for n in outside)
-        notes.append(f"Text from outside the project: {named}.")
-    days = {time[:10] for time in times}
-    if len(days) > 1:
+    if len({time[:10] for time in times}) > 1:
         notes.append("Several dates speak of this; where they differ, the later one may hold.")
-    return tuple(notes)
+    return notes
+
+
+def _of_trust(chosen: Sequence[Evidence]) -> list[str]:
+    outside = [n for n, item in enumerate(chosen, 1) if item.hit.trust is Trust.EXTERNAL]
+    if outside and len(outside) == len(chosen):
+        return ["All of it involves text from outside the project."]
+    named = ", ".join(f"[{n}]" for n in outside)
+    return [f"Text from outside the project: {named}."] if outside else []
 
 
 def _days(earlier: str, later: str) -> int:

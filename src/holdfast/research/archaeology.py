@@ -8,7 +8,9 @@ commit does, there is no answer here, and the question is asked of memory as any
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import cut, decides, relations, sentences, stem, words
@@ -16,10 +18,11 @@ from holdfast.model.query import Answer, Confidence, Filter, Hit, Layer, Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.recall.candidates import Candidate
+from holdfast.recall.finding import commits_touching
 from holdfast.recall.hits import hit as make_hit
 from holdfast.recall.question import when_of
 from holdfast.recall.relevance import share_of, stems_in, weigh
-from holdfast.recall.terms import read_terms
+from holdfast.recall.terms import Terms, read_terms
 from holdfast.recall.when import When
 from holdfast.regex import regex
 from holdfast.research.answer import Way, compose
@@ -31,8 +34,13 @@ from holdfast.store.protocol import Reader
 MOST_COMMITS = 2000
 _BY_WORDS = 200
 _SPEAKS = 0.75
+_CONCERNS = 0.5
 _SURE = 0.9
 _SHOWN = 6
+_FEW_FILES = 12
+# Every commit does that, whatever it says.
+_ANY_CHANGE = frozenset(stem(w) for w in "change changed update updated touch touched "
+                        "modify modified edit edited".split())  # fmt: skip
 _REVERTS = 3
 _PEOPLE = 4
 _SAID = 24
@@ -43,6 +51,9 @@ _REASON = regex(
     r"otherwise|would have|to (?:avoid|prevent|keep|stop|make))\b"
 )
 _BY_HAND = "A change that was taken back by hand, without git's words for it, is not seen."
+_BECAUSE = "because, "
+_NO_REASON = "None of this says why in so many words."
+_COUNTED = "By commits and reviews; what nobody wrote down is not counted."
 _EARLIEST = "The earliest commit that was read; history before it may be missing."
 
 
@@ -51,6 +62,8 @@ class Found(NamedTuple):
 
     commits: list[Commit]
     sure: float
+    # How they do.
+    how: str = "speak of it"
 
 
 def tell(reader: Reader, way: Way, dig: Dig, limit: int = _SHOWN) -> Answer | None:
@@ -67,7 +80,8 @@ def tell(reader: Reader, way: Way, dig: Dig, limit: int = _SHOWN) -> Answer | No
         return None
     when = when_of(reader, way.bank, way.question, way.as_of or way.now())
     topic = _without_time(reader, way, dig.topic) if when is not None else dig.topic
-    found = commits_about(reader, way, topic, when if dig.kind is Kind.CHANGES else None)
+    span = when if dig.kind is Kind.CHANGES else None
+    found = commits_about(reader, way, topic, span, dig.kind is not Kind.REVERTED)
     if not found.commits:
         return None
     if dig.kind is Kind.REVERTED:
@@ -82,8 +96,11 @@ def _without_time(reader: Reader, way: Way, topic: str) -> str:
     return bare(told.rest) or topic if told is not None else topic
 
 
-def commits_about(reader: Reader, way: Way, topic: str, when: When | None = None) -> Found:
-    """The commits that touched a file or a folder, have a name of git's, or speak of a matter."""
+def commits_about(
+    reader: Reader, way: Way, topic: str, when: When | None = None, by_files: bool = True
+) -> Found:
+    """The commits that touched a file or a folder, have a name of git's, or speak of a matter: in
+    their message or, `by_files`, in the names of the few files that they touched."""
     until = when.end if when is not None and when.end else ""
     until = min(filter(None, (until, f"{way.as_of}~" if way.as_of else "")), default="")
     since = when.start if when is not None else ""
@@ -93,29 +110,39 @@ def commits_about(reader: Reader, way: Way, topic: str, when: When | None = None
         return Found(commits if len(commits) == 1 else [], 1.0)
     if _PATH.match(topic):
         wanted = Filter(file=topic, since=since, until=until)
-        touched = reader.sift(way.bank, wanted, MOST_COMMITS)
-        commits = [c for c in touched if isinstance(c, Commit)]
+        commits, _ = commits_touching(reader, way.bank, wanted, MOST_COMMITS)
         if commits:
-            return Found(sorted(commits, key=_by_time), 1.0)
-    return _by_words(reader, way, topic, since, until)
+            return Found(sorted(commits, key=_by_time), 1.0, "touched it")
+    return _by_words(reader, way, topic, (since, until), by_files)
 
 
-def _by_words(reader: Reader, way: Way, topic: str, since: str, until: str) -> Found:
+def _by_words(reader: Reader, way: Way, topic: str, span: tuple[str, str], by_files: bool) -> Found:
     terms = read_terms(topic)
     weight = weigh(reader, way.bank, terms.words).by_stem
     team = [Layer.TEAM.value]
     found: list[tuple[float, Commit]] = []
-    for match in reader.search(way.bank, terms.all, team, _BY_WORDS, since, until):
+    for match in reader.search(way.bank, terms.all, team, _BY_WORDS, *span):
         said = match.passage
-        covered = share_of(weight, stems_in(weight, said.body)) if said.kind == "commit" else 0.0
-        if covered >= _SPEAKS:
-            for commit in reader.find(said.bank, "commit", said.id, 1):
-                if isinstance(commit, Commit):
+        for commit in reader.find(said.bank, "commit", said.id, 1) if said.kind == "commit" else ():
+            if isinstance(commit, Commit):
+                few = by_files and len(commit.files) <= _FEW_FILES
+                text = " ".join((said.body, *commit.files)) if few else said.body
+                covered = share_of(weight, stems_in(weight, text))
+                if covered >= _SPEAKS and _names_all(terms, text):
                     found.append((covered, commit))
     best = max((covered for covered, _ in found), default=0.0)
     # Those that have all of it are meant, where there are any.
     least = _SURE if best >= _SURE else _SPEAKS
     return Found(sorted((c for n, c in found if n >= least), key=_by_time), best)
+
+
+def _names_all(terms: Terms, text: str) -> bool:
+    """Whether a text has each name that must stand as it is: who asks about 3.6 does not mean
+    3.10."""
+    return all(
+        re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text, re.IGNORECASE)
+        for name in terms.phrases
+    )
 
 
 def _by_time(commit: Commit) -> tuple[str, str]:
@@ -133,6 +160,12 @@ def _quoted(reader: Reader, way: Way, commit: Commit, lead: str = "", more: str 
     return Evidence(_hit(reader, commit, way.as_of), cut(said, SENTENCE_LIMIT), 1.0, 1.0, lead)
 
 
+def _told(
+    reader: Reader, way: Way, chosen: Sequence[Evidence], sure: Confidence, notes: Sequence[str]
+) -> Answer:
+    return compose(reader, way, chosen, sure, notes, told_by_git=True)
+
+
 def _confidence(found: Found) -> Confidence:
     return Confidence.HIGH if found.sure >= _SURE else Confidence.MEDIUM
 
@@ -145,7 +178,7 @@ def _reverted(reader: Reader, way: Way, found: Found, limit: int) -> Answer:
         lead = "not reverted, as far as the history tells: "
         chosen = [_quoted(reader, way, c, lead) for c in ours[-min(_REVERTS, limit) :][::-1]]
         sure = Confidence.MEDIUM if found.sure >= _SURE else Confidence.LOW
-        return compose(reader, way, chosen, sure, [_BY_HAND, *_astray(reader, ours)])
+        return _told(reader, way, chosen, sure, [_BY_HAND, *_astray(reader, ours)])
     chosen: list[Evidence] = []
     for commit, by in taken[-min(_REVERTS, limit) :][::-1]:
         chosen.append(_quoted(reader, way, commit, "was reverted: "))
@@ -153,7 +186,7 @@ def _reverted(reader: Reader, way: Way, found: Found, limit: int) -> Answer:
         again = [c for taker in by for c in _takers(reader, way, taker)]
         chosen += [_quoted(reader, way, c, "which was taken back in turn: ") for c in again]
     commits = [commit for commit, _ in taken]
-    return compose(reader, way, chosen, _confidence(found), _astray(reader, commits))
+    return _told(reader, way, chosen, _confidence(found), _astray(reader, commits))
 
 
 def _takers(reader: Reader, way: Way, commit: Commit) -> list[Commit]:
@@ -181,7 +214,7 @@ def _changes(reader: Reader, way: Way, found: Found, limit: int) -> Answer:
         f"{'people' if len(people) != 1 else 'person'}, {latest[-1].time[:10]} to "
         f"{latest[0].time[:10]}{'; the latest are shown' if len(latest) > limit else ''}."
     ]
-    return compose(reader, way, chosen, _confidence(found), [*notes, *_astray(reader, latest)])
+    return _told(reader, way, chosen, _confidence(found), [*notes, *_astray(reader, latest)])
 
 
 def _files(commit: Commit) -> str:
@@ -192,7 +225,7 @@ def _files(commit: Commit) -> str:
 def _dated(reader: Reader, way: Way, dig: Dig, found: Found) -> Answer:
     """The first or the last commit that speaks of a matter; one that names the deed before one
     that does not."""
-    roots = {stem(word) for word in words(dig.deed)}
+    roots = {stem(word) for word in words(dig.deed)} - _ANY_CHANGE
     did = [c for c in found.commits if roots & {stem(w) for w in words(c.subject)}]
     standing = [c for c in found.commits if not _takers(reader, way, c)]
     among = did if did and dig.kind is Kind.LAST else standing or found.commits
@@ -201,8 +234,8 @@ def _dated(reader: Reader, way: Way, dig: Dig, found: Found) -> Answer:
     notes = [_EARLIEST] if dig.kind is Kind.FIRST else []
     chosen = [_quoted(reader, way, commit, lead, _files(commit))]
     if len(among) > 1:
-        notes.append(f"{len(among)} commits speak of it, {_days(among)}.")
-    return compose(reader, way, chosen, _confidence(found), [*notes, *_astray(reader, [commit])])
+        notes.append(f"{len(among)} commits {found.how}, {_days(among)}.")
+    return _told(reader, way, chosen, _confidence(found), [*notes, *_astray(reader, [commit])])
 
 
 def _days(commits: Sequence[Commit]) -> str:
@@ -227,8 +260,7 @@ def _knows(reader: Reader, way: Way, dig: Dig, limit: int, reviews: bool = False
     if not chosen:
         return None
     sure = Confidence.HIGH if people[0].commits + people[0].reviews > 2 else Confidence.MEDIUM
-    return compose(reader, way, chosen, sure, ["By commits and reviews; what nobody wrote down is "
-                                               "not counted."])  # fmt: skip
+    return _told(reader, way, chosen, sure, [_COUNTED])
 
 
 def _of_person(expert: Expert, reviews: bool) -> str:
@@ -282,23 +314,51 @@ def _speaker(turn: Turn) -> str:
 def reasons(reader: Reader, way: Way, answer: Answer, hits: Iterable[Hit]) -> Answer | None:
     """For a question for a reason whose answer gives none: the commit that did it, and the reason
     that its message or the session that made it gives. None where none is given."""
-    weight = weigh(reader, way.bank, read_terms(way.question).words).by_stem
-    if any(_is_reason(line) for line in answer.answer.split("\n")):
+    terms = read_terms(way.question)
+    weight = weigh(reader, way.bank, terms.words).by_stem
+    if _gives_reason(answer, terms, weight):
         return None
     for hit in hits:
-        if hit.kind != "commit" or share_of(weight, stems_in(weight, hit.text)) < _SPEAKS:
-            continue
-        for commit in reader.find(hit.bank, "commit", hit.uri.rpartition("/")[2], 1):
-            if isinstance(commit, Commit) and (found := _why(reader, way, commit, hit)):
+        for commit in _named(reader, hit) if hit.kind == "commit" else ():
+            # One whose subject says something else gives the reason of something else.
+            did = share_of(weight, stems_in(weight, commit.subject)) >= _SPEAKS
+            if not did or not _names_all(terms, commit.subject):
+                continue
+            if found := _why(reader, way, commit, hit):
                 first = _quoted(reader, way, commit)
                 return compose(reader, way, [first, *found], answer.confidence)
     return None
 
 
+def _named(reader: Reader, hit: Hit) -> list[Commit]:
+    found = reader.find(hit.bank, "commit", hit.uri.rpartition("/")[2], 1)
+    return [record for record in found if isinstance(record, Commit)]
+
+
+def unreasoned(reader: Reader, way: Way, answer: Answer) -> Answer:
+    """An answer to a question for a reason: less sure, and said to be so, where it gives none."""
+    terms = read_terms(way.question)
+    weight = weigh(reader, way.bank, terms.words).by_stem
+    if answer.abstained or _gives_reason(answer, terms, weight):
+        return answer
+    lower = {Confidence.HIGH: Confidence.MEDIUM}.get(answer.confidence, Confidence.LOW)
+    return replace(answer, confidence=lower, caveats=(_NO_REASON, *answer.caveats))
+
+
+def _gives_reason(answer: Answer, terms: Terms, weight: Mapping[str, float]) -> bool:
+    """Whether a line of an answer gives a reason, and for what was asked."""
+    given = [line for line in answer.answer.split("\n") if _is_reason(line)]
+    return any(
+        _BECAUSE in line
+        or (share_of(weight, stems_in(weight, line)) >= _CONCERNS and _names_all(terms, line))
+        for line in given
+    )
+
+
 def _why(reader: Reader, way: Way, commit: Commit, hit: Hit) -> list[Evidence]:
     said = [s for s in sentences(commit.body) if _is_reason(s)]
     if said:
-        lead = "because, says its message: "
+        lead = f"{_BECAUSE}says its message: "
         return [Evidence(hit, cut(said[0], SENTENCE_LIMIT), 0.0, hit.score, lead)]
     for made in reader.authored(commit.bank, commit=commit.id)[:1]:
         for exchange in reader.find(commit.bank, "exchange", made.exchange, 1):
@@ -320,7 +380,7 @@ def _in_exchange(reader: Reader, way: Way, exchange: Exchange) -> list[Evidence]
         passage = Passage(turn.bank, "turn", turn.id, turn.session, turn.time, turn.text,
                           trust=turn.trust, role=turn.role.value, seq=turn.seq)  # fmt: skip
         hit = make_hit(reader, Candidate(passage, score=1.0), way.as_of)
-        lead = f"because, {_speaker(turn)} said in making it: "
+        lead = f"{_BECAUSE}{_speaker(turn)} said in making it: "
         return [Evidence(hit, cut(said, SENTENCE_LIMIT), 0.0, 1.0, lead)]
     return []
 

@@ -21,7 +21,7 @@ from holdfast.model.query import Filter
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.recall.finding import is_meant
+from holdfast.recall.finding import commits_touching, is_meant
 from holdfast.recall.terms import read_terms
 from holdfast.regex import regex
 from holdfast.store.history import Patch
@@ -104,9 +104,9 @@ def experts(reader: Reader, bank: str | None, about: str, now: str, limit: int =
     accounts: dict[str, _Account] = {}
     known = _Known()
     reviews = _Reviews(reader)
-    for commit, relevance in _about(reader, bank, about.strip()):
+    path, concerning = _about(reader, bank, about.strip())
+    for commit, relevance in concerning:
         patch = reader.patch(commit.bank, commit.id)
-        path = about.strip() if _is_path(about) else ""
         worth = relevance * _size(patch, path) * _freshness(commit.time, now)
         for part in (*_people(commit), *reviews.of(commit)):
             key = known.key(part.person)
@@ -174,16 +174,21 @@ def _is_path(about: str) -> bool:
     return bool(_PATH.fullmatch(about.strip())) or about.strip().endswith("/")
 
 
-def _about(reader: Reader, bank: str | None, about: str) -> Iterator[tuple[Commit, float]]:
-    """The commits that concern something, each with how much it does."""
+def _about(
+    reader: Reader, bank: str | None, about: str
+) -> tuple[str, Iterator[tuple[Commit, float]]]:
+    """The commits that concern something, each with how much it does, and the path that was
+    meant, if it is one."""
+    if _is_path(about):
+        commits, path = commits_touching(reader, bank, Filter(file=about), MOST_COMMITS)
+        if commits:
+            return path, ((commit, 1.0) for commit in commits)
+    return "", _by_words(reader, bank, about)
+
+
+def _by_words(reader: Reader, bank: str | None, about: str) -> Iterator[tuple[Commit, float]]:
     if not about:
         return
-    if _is_path(about):
-        touching = reader.sift(bank, Filter(file=about), MOST_COMMITS)
-        commits = [one for one in touching if isinstance(one, Commit)]
-        if commits:
-            yield from ((commit, 1.0) for commit in commits)
-            return
     matches = reader.search(bank, read_terms(about).all, ["team"], _BY_WORDS)
     best = max((match.score for match in matches), default=0.0)
     for match in matches:
@@ -210,9 +215,9 @@ def _freshness(time: str, now: str) -> float:
 
 def _people(commit: Commit) -> Iterator[_Part]:
     """Who had a part in a commit. One who merges or applies has none by that alone."""
-    others = list(_TRAILER.finditer(commit.body))
-    yield _Part(Person(commit.author, commit.email), 1.0)
-    for found in others:
+    if len(commit.parents) < 2:
+        yield _Part(Person(commit.author, commit.email), 1.0)
+    for found in _TRAILER.finditer(commit.body):
         person = Person(found["name"].strip(), found["email"] or "")
         wrote = found["what"].lower().startswith(("co-", "pair"))
         if person.email.casefold() != commit.email.casefold():
