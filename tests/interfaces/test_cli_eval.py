@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +154,6 @@ def test_a_mistake_gets_a_sentence_and_costs_nothing(
     bug_hunt().write(mine / "claude" / "projects")
     holdfast(mine, "ingest")
     monkeypatch.setenv("HOLDFAST_HOME", str(mine))
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     before = (mine / "memory.db").read_bytes()
     notes = tmp_path / "notes.txt"
     notes.write_text("do not lose this\n")

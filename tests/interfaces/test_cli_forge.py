@@ -71,3 +71,9 @@ def test_what_a_forge_refuses_is_a_sentence_with_a_remedy(
     forge.faults[REPO] = [Fault(403, (("Retry-After", "999"),))]
     stopped = run(tmp_path, forge, "forge", "acme/shop", "--bank", "shop")
     assert stopped.returncode == 1 and "stopped: The forge at" in stopped.stderr
+
+
+def test_a_bank_that_only_a_forge_filled_is_named(tmp_path: Path, forge: GitHubServer) -> None:
+    run(tmp_path, forge, "forge", "acme/shop", "--bank", "shop")
+    told = run(tmp_path, forge, "status").stdout
+    assert "1 bank: shop" in told and "behind" not in told

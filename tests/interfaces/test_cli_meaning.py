@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -55,13 +54,12 @@ def test_ingest_says_what_is_left_and_how_to_go_on(
 ) -> None:
     bug_hunt().write(tmp_path / "p")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.setattr(ingest, "TURNS_S", -1)
     arguments = ["ingest", "--workers", "1", str(tmp_path / "p")]
     assert main(arguments) == 0
     left = waiting(tmp_path / "home")
     said = " ".join(capsys.readouterr().out.split())
-    assert left > 0 and f"{left} turns can be found by words but not yet by meaning" in said
+    assert left > 0 and f"{left} records can be found by words but not yet by meaning" in said
     assert "`holdfast ingest --embed all` prepares them." in said
     assert main([*arguments, "--embed", "all"]) == 0
     assert "by meaning" not in capsys.readouterr().out and waiting(tmp_path / "home") == 0

@@ -91,8 +91,8 @@ class Holdfast(Sharing):
         threads: int | None = None,
         crew: Crew | None = None,
     ) -> int:
-        """Give vectors to passages that have none, so that they are found by meaning; to turns
-        only for so many seconds. Returns how many still wait."""
+        """Give vectors to passages that have none, so that they are found by meaning; to
+        commits and to turns only for so many seconds each. Returns how many still wait."""
         models: Any = import_module("holdfast.app.models")
         left: int = models.embed(self._store, self.settings, turns_for, progress, threads, crew)
         if any(know(self._store, self._now).values()):  # what meaning brought together

@@ -60,9 +60,9 @@ def embed(
     threads: int | None = None,
     crew: Crew | None = None,
 ) -> int:
-    """Give vectors to what has none: first to all that sums up, then to turns for so many
-    seconds; returns how many passages still wait. A service is asked from here, by no crew. Vectors
-    of another model, and their files, go when every passage has one of this."""
+    """Give vectors to what has none: first to all that sums up, then to commits and to turns,
+    each for so many seconds; returns how many passages still wait. A service is asked from here,
+    by no crew. Vectors of another model, and their files, go when every passage has one of this."""
     embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
     if embedder is None:
         return 0
@@ -76,7 +76,13 @@ def embed(
         return 0
     hands = Hands(crew, settings.embed_model) if crew and not settings.embed_endpoint else None
     done = embed_waiting(store, embedder, EAGER, None, lambda n: progress(n, total), hands)
-    embed_waiting(store, embedder, LATER, turns_for, lambda n: progress(done + n, total), hands)
+    for kind in LATER:
+        before = done
+
+        def tick(count: int, before: int = before) -> None:
+            progress(before + count, total)
+
+        done += embed_waiting(store, embedder, (kind,), turns_for, tick, hands)
     left = store.count_unembedded(embedder.name, (*EAGER, *LATER))
     if not left:
         with store.transaction():

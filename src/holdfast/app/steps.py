@@ -209,7 +209,7 @@ def overwrite(work: Work) -> str:
 
 
 def embed(work: Work) -> str:
-    """Give vectors to what waits for them, turns for a while only."""
+    """Give vectors to what waits for them, to commits and turns for a while only."""
     if not waits_for_vectors(work.memory.reader, work.settings):
         return ""
     until = monotonic() + SUMS_S

@@ -101,6 +101,15 @@ _REPORTS = re.compile(
 )
 
 
+# What a text must hold somewhere for a sentence of it to say so outright; nearly no commit does.
+_FIRM = re.compile(
+    r"from (?:now|here|today)|going forward|rule|convention|policy|habit|always|never|must|"
+    r"exception|at all times|prefer|allowed|possible|decided|agreed|settled|chose|decision|"
+    r"\bwe\b|let['’]?s|should",
+    re.IGNORECASE,
+)
+
+
 class Convention(NamedTuple):
     """A sentence that says how things are done; `decides` if it settled one thing, `firm` if it
     says that it holds from now on or for all, `quotable` if it can stand by itself. Of one that
@@ -116,7 +125,7 @@ class Convention(NamedTuple):
 def find_conventions(text: str, firmly: bool = False) -> list[Convention]:
     """The sentences of a person's message that say how things are done; `firmly` takes only those
     that say so outright, as for prose that tells of much else."""
-    if len(text) > TYPED:
+    if len(text) > TYPED or (firmly and not _FIRM.search(text)):
         return []
     found: list[Convention] = []
     for sentence in sentences(text):

@@ -181,11 +181,11 @@ def of_commit(commit: Commit, hash: str) -> Node:
 def _take_trailer(found: Gathered, line: str) -> None:
     """`Fixes: 1a2b3c4` puts a commit down to another, "reverts commit" takes it back."""
     low = line.lower()
+    causes = low.startswith(("fix", "caused-by", "caused by", "clos", "resolv"))
+    if not causes and "revert" not in low:
+        return
     mentions = [m for m in naming.names_in(line) if m.sort in (Sort.COMMIT, Sort.ISSUE)]
-    if low.startswith(("fix", "caused-by", "caused by", "clos", "resolv")):
-        found.add(mentions, Part.CAUSE)
-    elif "revert" in low:
-        found.add(mentions, Part.AVERTED)
+    found.add(mentions, Part.CAUSE if causes else Part.AVERTED)
 
 
 def of_memory(memory: Memory, hash: str) -> Node:

@@ -15,10 +15,10 @@ from holdfast.model.trust import Status
 
 # The kinds that get vectors: what is short and says most comes first.
 EAGER = (
-    "fact", "memory", "rule", "concept", "digest", "exchange", "commit", "pull", "issue", "remark",
-    "shared",
+    "fact", "memory", "rule", "concept", "digest", "exchange", "pull", "issue", "remark", "shared",
 )  # fmt: skip
-LATER = ("turn",)
+# Those of which there may be very many: words find them, and vectors come when there is time.
+LATER = ("commit", "turn")
 
 CONTEXT_LIMIT = 300
 _WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")

@@ -12,7 +12,7 @@ from holdfast.errors import HoldfastError
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol import Store
+from holdfast.store.protocol import ReadStore, Store
 from holdfast.store.vectors import VectorSpan
 from holdfast.testing.store_samples import (
     BANK,
@@ -359,7 +359,7 @@ def check_another_opening_sees_the_same(make_store: MakeStore) -> None:
 def check_what_another_thread_asks_is_broken_off(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, *(a_passage(f"p{n}", "anchor " * 50) for n in range(200)))
-        opened: list[Store] = []
+        opened: list[ReadStore] = []
         broken: list[HoldfastError] = []
         ready, calm = threading.Event(), threading.Event()
 

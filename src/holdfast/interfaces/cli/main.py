@@ -112,8 +112,10 @@ First time here?  holdfast setup --dry-run    what it would change of yours
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
-    sys.excepthook = _explain_crash
+    """Run one command; returns the exit status. Only as a program of its own it explains crashes:
+    what goes wrong later in a process that called it is not for it to explain."""
+    if argv is None:
+        sys.excepthook = _explain_crash
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         sys.stdout.write(overview())

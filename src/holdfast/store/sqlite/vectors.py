@@ -92,7 +92,7 @@ class VectorQuestions(Asking):
         waits, more = _waits(model, kinds)
         found = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND {waits} "
-            "ORDER BY rowid DESC LIMIT ?",
+            "ORDER BY time DESC, rowid DESC LIMIT ?",
             *values,
             *more,
             limit,

@@ -68,8 +68,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--embed",
         choices=("all", "some", "none"),
         default="some",
-        help="how much to prepare for search by meaning now: some = all that sums up, and turns "
-        f"for {TURNS_S} seconds (default)",
+        help="how much to prepare for search by meaning now: some = all that sums up, and "
+        f"commits and turns for {TURNS_S} seconds each (default)",
     )
     parser.add_argument(
         "--no-diffs",
@@ -123,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line("No transcripts there.")
     if left:
         screen.line(
-            f"{number(left, 'turn')} can be found by words but not yet by meaning; "
+            f"{number(left, 'record')} can be found by words but not yet by meaning; "
             "`holdfast ingest --embed all` prepares them."
         )
     return 0

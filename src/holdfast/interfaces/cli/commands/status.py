@@ -221,7 +221,7 @@ def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:
         screen.line(f"bank {memory.bank_name(id)}")
         return
     held = {bank.name: memory.reader.counts(bank.id) for bank in memory.reader.banks()}
-    held = {n: c for n, c in held.items() if c.sessions or c.commits or c.memories or c.shared}
+    held = {name: counts for name, counts in held.items() if any(counts)}
     screen.wrap(f"{number(len(held), 'bank')}: {', '.join(held)}", "", "  ")
 
 
