@@ -183,3 +183,13 @@ def test_words_that_two_sessions_say_name_neither(place: Place) -> None:
     said = "Let the pulley of the harbour crane brake softly before the load touches ground."
     place.commit("Brake the pulley softly under load", START + timedelta(hours=20))
     assert place.read(speak(place, 0, 0, said), speak(place, 1, 1, said)) == []
+
+
+def test_what_people_commit_by_hand_beside_a_session_is_theirs(place: Place) -> None:
+    script = place.session(0)
+    place.edit(script, "crane.py")
+    soon = START + timedelta(hours=1)
+    place.commit("Tidy up before the weekend", soon, **{"notes.md": "a\n", "deploy.sh": "b\n"})
+    mixed = {"crane.py": "1\n", "berth.py": "2\n", "quay.py": "3\n"}
+    place.commit("Rename all the things", soon + timedelta(minutes=1), **mixed)
+    assert place.read(script) == []

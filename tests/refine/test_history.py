@@ -155,6 +155,32 @@ def test_an_empty_repository_has_no_commits(repository: Repository) -> None:
     assert repository.read()[1:] == (0, 0, 0)
 
 
+def test_a_bare_repository_is_read_as_any_other(repository: Repository, tmp_path: Path) -> None:
+    repository.commit("Build the crane", **{"crane.py": "def lift():\n    return 1\n"})
+    bare = tmp_path / "harbour.git"
+    subprocess.run(["git", "clone", "-q", "--bare", str(repository.top), str(bare)], check=True)
+    assert repository.memory.ingest_git(bare, "bare")[1:] == (1, 1, 0)
+
+
+def test_a_head_on_no_branch_is_what_is_checked_out(repository: Repository) -> None:
+    first = repository.commit("Build the crane", **{"crane.py": "1\n"})
+    later = repository.commit("Lift the crane", **{"crane.py": "2\n"})
+    repository.git("checkout", "-q", "--detach", first)
+    assert repository.read() == LogRead("harbour", 2, 2, 1)
+    assert repository.memory.reader.astray(repository.bank, [first, later]) == {later}
+
+
+def test_a_branch_that_went_in_as_one_commit_stays_astray(repository: Repository) -> None:
+    repository.commit("Build the crane", **{"crane.py": "1\n"})
+    repository.git("checkout", "-q", "-b", "side")
+    own = repository.commit("Lift the crane", **{"crane.py": "2\n"})
+    repository.git("checkout", "-q", "main")
+    repository.git("merge", "-q", "--squash", "side")
+    squashed = repository.commit("Lift the crane (#2)")
+    assert repository.read().astray == 1
+    assert repository.memory.reader.astray(repository.bank, [own, squashed]) == {own}
+
+
 def test_a_shallow_clone_tells_what_it_has(repository: Repository, tmp_path: Path) -> None:
     for number in range(3):
         repository.commit(f"crane {number}", **{"a.txt": f"{number}\n"})

@@ -91,6 +91,9 @@ def _sum_up(screen: Screen, found: Audit, shown: int, bank: str) -> None:
             "`holdfast ingest REPOSITORY` reads one."
         )
         return
+    if not (found.stale or found.fresh or found.unknown or found.about_no_file):
+        screen.wrap(f"{bank} holds no fact, memory, decision or rule that could be out of date.")
+        return
     more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
     told = f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
     screen.wrap(
