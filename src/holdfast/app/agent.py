@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from holdfast.app.access import Access, open_access
 from holdfast.app.access_tools import ACCESS_TOOLS
-from holdfast.app.backends import open_store
+from holdfast.app.backends import close_settled, open_store
 from holdfast.app.plugin_shelf import PluginShelf
 from holdfast.app.providing import Providers
 from holdfast.app.reading import here
@@ -187,8 +187,7 @@ class MemoryAgent:
         try:
             yield store
         finally:
-            store.settle()
-            store.close()
+            close_settled(store)
 
     def _checked(
         self, said: Sequence[Sentence], lookups: Lookups, access: Access, told: Answer

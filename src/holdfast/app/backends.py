@@ -22,6 +22,14 @@ def open_store(settings: Settings, create: bool = True) -> Store:
     return SqliteStore(settings.database, create=create)
 
 
+def close_settled(store: Store) -> None:
+    """Close a store that was written. A file is brought to rest first, so that who closes it later
+    changes nothing any more."""
+    if isinstance(store, SqliteStore):
+        store.settle()
+    store.close()
+
+
 def open_as_it_is(settings: Settings) -> Store:
     """The same for those in a hurry: one of an older version is refused, not brought up to
     date."""
