@@ -16,6 +16,7 @@ from tests.store.postgres_server import Server
 from holdfast.app.backends import open_as_it_is, open_store, open_to_ask, place_of
 from holdfast.app.evaluation.engine import neutral
 from holdfast.app.goal import goal_now
+from holdfast.app.investigating import Investigation, Wish
 from holdfast.app.memory import Holdfast
 from holdfast.errors import SettingsError, StoreError
 from holdfast.settings import Settings, load_settings
@@ -44,6 +45,18 @@ def test_a_memory_on_a_server_answers_as_one_in_a_file_does(
 
     assert told[0] == told[1]
     assert len(told[0]) > 5
+
+
+def test_a_question_of_a_server_has_a_session_though_there_is_no_home_yet(
+    postgres: Server, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, postgres.database())
+    with Holdfast(settings, now=lambda: "2026-09-02T12:00:00Z") as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+        asked = Investigation(memory, Wish("When do we deploy?", "proj"))
+        answer = asked.answer()
+        again = list(Investigation(memory, Wish("When do we deploy?", "proj"), asked.id))
+        assert len(again) == 1 and again[0].answer == answer
 
 
 def test_the_command_line_uses_the_server_that_is_named(postgres: Server, tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ class Investigation:
 
 def sessions_of(settings: Settings) -> Sessions:
     """The sessions of a home."""
-    return Sessions(Places(settings.home).research)
+    return Sessions(Places(settings.home).research, bool(settings.store))
 
 
 def start(settings: Settings, wish: Wish, session: str = "") -> str:

@@ -65,8 +65,10 @@ def new_id() -> str:
 class Sessions:
     """The sessions of one home."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, makes_home: bool = False) -> None:
+        """With `makes_home` the home is made too: a memory elsewhere may have none here yet."""
         self._folder = folder
+        self._makes_home = makes_home
 
     @contextmanager
     def run(self, id: str, follow: bool) -> Generator[Run | None]:
@@ -83,7 +85,9 @@ class Sessions:
         path = self._path(id, must=follow)
         try:
             if not follow:
-                # Where there is no home yet, asking makes none.
+                # Where there is no memory yet, asking makes no home for one.
+                if self._makes_home:
+                    self._folder.parent.mkdir(0o700, parents=True, exist_ok=True)
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 self._prune()
             return Run(path, follow)
