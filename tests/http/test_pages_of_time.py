@@ -18,6 +18,7 @@ from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.ui.lanes import draw, named
 from holdfast.interfaces.ui.plots import by_day, bytes_told, shares
+from holdfast.interfaces.ui.render import PLACES
 from holdfast.model.accounts import Call, CallOutcome
 from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
 from holdfast.model.query import Passage
@@ -255,3 +256,8 @@ def test_plots_are_in_proportion() -> None:
     assert plot.cap >= 0 and by_day(spent, "2026-03-02", 30, str, cap=1e9).cap < 0
     assert [one.width for one in shares([("a", 1), ("b", 0), ("c", 3)])] == [25.0, 75.0]
     assert [bytes_told(n) for n in (12, 3400, 5_600_000)] == ["12 bytes", "3.4 kB", "5.6 MB"]
+
+
+def test_every_place_has_a_key_of_its_own() -> None:
+    keys = [key for _, _, key in PLACES]
+    assert len(keys) == len(set(keys))

@@ -20,7 +20,7 @@ PLACES = (
     ("/banks", "Banks", "b"),
     ("/graph", "Graph", "n"),
     ("/timeline", "Timeline", "t"),
-    ("/repos", "Repos", "r"),
+    ("/repos", "Repos", "c"),
     ("/status", "Health", "h"),
 )
 _FILTERS: dict[str, Any] = {
