@@ -160,11 +160,16 @@ def extract(work: Work) -> str:
 def know(work: Work) -> str:
     """Work out what is known above the session, where something under it has changed."""
     store = work.memory.store
+    kept: list[str] = []
     for bank in store.banks():
         if bank.retention:
             retention: Any = import_module("holdfast.learn.banks")
             gone, back = retention.keep_retention(store, bank, work.now)
             work.more = work.more or bool(gone or back)
+            kept += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
+            kept += [f"{back} sessions of {bank.name} brought back"] * bool(back)
+    for line in kept:
+        work.log.say(line)
 
     def tick() -> None:
         work.tick("knowing", 0, 0)
@@ -172,7 +177,7 @@ def know(work: Work) -> str:
     done = knowing.know(store, work.now, tick)
     proposed = work.memory.follow(tick)
     told = [f"{count} {name}" for name, count in done.items() if count]
-    return ", ".join([*told, *([f"{proposed} rules proposed"] if proposed else [])])
+    return ", ".join([*kept, *told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
 def advise(work: Work) -> str:

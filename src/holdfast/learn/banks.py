@@ -18,7 +18,7 @@ from holdfast.learn.decisions import standing
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action
 from holdfast.model.uris import parse_uri, uri
-from holdfast.store.protocol import Writer
+from holdfast.store.protocol import Reader, Writer
 
 PRESETS = {
     "code-review": Disposition(4, 5, 2),
@@ -156,13 +156,17 @@ def keep_retention(
 def _put_away(writer: Writer, bank: Bank) -> list[tuple[Target, str]]:
     """The sessions that retention, and nobody else, put away, with when they ended."""
     found: list[tuple[Target, str]] = []
+    for id in put_away_by_retention(writer, bank.id):
+        ended = max((t.time for t in writer.all_turns(bank.id, id)), default="")
+        found.append((Target(bank.id, "session", id, id, shown=False), ended))
+    return found
+
+
+def put_away_by_retention(reader: Reader, bank: str) -> list[str]:
+    """The ids of the sessions that retention, and nobody else, put away."""
     last: dict[str, str] = {}
-    for entry in standing(writer.curations(bank.id)):
+    for entry in standing(reader.curations(bank)):
         if entry.action in (Action.FORGET, Action.RESTORE):
             last[entry.target] = entry.who if entry.action is Action.FORGET else ""
-    for target, who in last.items():
-        named = parse_uri(target)
-        if who == RETENTION and named is not None and target == uri("session", named.id):
-            ended = max((t.time for t in writer.all_turns(bank.id, named.id)), default="")
-            found.append((Target(bank.id, "session", named.id, named.id, shown=False), ended))
-    return found
+    named = [(target, parse_uri(target)) for target, who in last.items() if who == RETENTION]
+    return [n.id for target, n in named if n is not None and target == uri("session", n.id)]

@@ -12,6 +12,7 @@ from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.cost import cost_json, print_costs, print_summary
 from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.interfaces.cli.sizes_shown import print_retention, show_sizes
 from holdfast.model.ledger import Balance, SourceState
 from holdfast.settings import OFF
 from holdfast.sources.providers.reliability import Book
@@ -26,6 +27,7 @@ EXAMPLES = """\
   holdfast status
   holdfast status --bank myproject
   holdfast status --cost
+  holdfast status --size
   holdfast status --json"""
 
 
@@ -34,6 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_bank(parser, default=ALL_BANKS)
     parser.add_argument(
         "--cost", action="store_true", help="what model services took, by day, operation and model"
+    )
+    parser.add_argument(
+        "--size", action="store_true", help="what takes room on disk, and what could be freed"
     )
     options.add_json(parser)
 
@@ -45,6 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
         costs = look_at_costs(memory)
         if arguments.cost and not arguments.json:
             print_costs(screen, costs)
+            return 0
+        if arguments.size:
+            show_sizes(screen, memory, arguments.json)
             return 0
         id = memory.bank_id(arguments.bank)
         counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
@@ -64,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             _print(screen, memory, id, counts, balance)
             _print_work(screen, health)
             print_summary(screen, costs)
+            print_retention(screen, memory)
             _print_older(screen, look(memory))
             for who, problem in _failing(memory).items():
                 screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.interfaces.test_cli import holdfast, read_json
+from tests.learn.homes import harbour, open_at
+
+from holdfast.app.backing_up import back_up
+from holdfast.app.sizes import measure
+from holdfast.app.steps import STEPS
+from holdfast.app.worker import Manner, work
+from holdfast.capture.places import Places
+from holdfast.learn.banks import Wish
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    script = harbour()
+    script.write(tmp_path / "claude" / "projects")
+    with open_at(tmp_path) as memory:
+        memory.ingest(memory.find([]))
+    return tmp_path
+
+
+def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
+    with open_at(home) as memory:
+        memory.embed()
+        back_up(memory.settings)
+        sizes = measure(memory)
+    size = (home / "memory.db").stat().st_size
+    assert 0 < sum(sizes.tables.values()) <= size + sizes.disk.database
+    assert sizes.tables["turn"] and sizes.tables["fts"]
+    (bank,) = [b for b in sizes.banks if b.sessions]
+    assert bank.words > 100 and bank.vectors > 0 and bank.put_away == 0
+    assert {one.what for one in sizes.freeable} >= {"backups", "vectors"}
+    told = read_json(home, "status", "--size")
+    assert told["tables"]["turn"] == sizes.tables["turn"]
+    shown = holdfast(home, "status", "--size").stdout
+    assert "could be freed" in shown and "restore-backup --list" in shown
+
+
+def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
+    steps = [step for step in STEPS if step.name == "know"]
+    manner = Manner(patient=True, settle_s=0, linger_s=0)
+    with open_at(home) as memory:
+        settings = memory.settings
+        with memory.store.transaction():
+            memory.store.set_bank(replace(memory.bank("proj"), retention=1))
+    work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
+    assert "put away by its retention" in Places(home).log.read_text()
+    assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())
+    with open_at(home) as memory:
+        assert measure(memory).banks[0].put_away == 1
+        memory.set_bank(Wish(retention=0), "proj")
+        assert measure(memory).banks[0].put_away == 0
+        assert memory.counts("proj").sessions == 1
