@@ -70,6 +70,9 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
             (one.id, one.what, other.id)
         ]
         assert not more
+        found, _ = put_away(memory, memory.store, Wanted("forgotten", words="winch BLUE"))
+        assert found == away
+        assert put_away(memory, memory.store, Wanted("forgotten", words="green")) == ([], False)
         log, _ = decisions(memory, Wanted("decisions"))
         assert [d.entry.action.value for d in log[:3]] == ["restore", "forget", "merge"]
         assert [d.latest for d in log].count(True) == 1 and log[0].latest

@@ -118,6 +118,7 @@ def test_what_is_erased_is_told_before_and_cannot_come_back(looker: Looker) -> N
     page = looker.window(f"/memory?tab=memories&id={kept.id}")
     page.get_by_role("link", name="Erase for good").click()
     expect(page.get_by_text("1 × memory")).to_be_visible()
+    expect(page.locator(".words")).to_contain_text("The old gate code")
     expect(page.get_by_text("Nobody can bring it back")).to_be_visible()
     page.get_by_label("I am sure").check()
     page.get_by_role("button", name="Erase for good").click()

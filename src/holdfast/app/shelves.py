@@ -276,7 +276,9 @@ def put_away(memory: Minding, store: Store, wanted: Wanted) -> tuple[list[Away],
     """What was forgotten or merged and can come back, the latest first; whether there is more."""
     found = [one for bank in _banks(memory, wanted.bank) for one in _away(store, bank)]
     words = wanted.words.lower().split()
-    found = [one for one in found if all(w in f"{one.text} {one.uri}".lower() for w in words)]
+    if words:
+        found = [one._replace(text=_said(store, one)) for one in found]
+        found = [one for one in found if all(w in f"{one.text} {one.uri}".lower() for w in words)]
     found.sort(key=lambda one: one.time, reverse=True)
     first = max(wanted.page - 1, 0) * PAGE
     page = found[first : first + PAGE]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.opening import Opened, address_of, open_record
+from holdfast.app.opening import Opened, address_of, current_words, open_record
 from holdfast.app.shelves import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.visit import Visit, Visiting
@@ -146,7 +146,7 @@ class Plan(NamedTuple):
     counts: tuple[tuple[str, int], ...]
     copies: tuple[str, ...]
     transcripts: tuple[str, ...]
-    shown: bool
+    words: str = ""
 
     @property
     def seen(self) -> str:
@@ -160,7 +160,8 @@ def plan(memory: Holdfast, name: str) -> Plan:
     told = memory.plan_purge(target.uri, target.bank)
     copies = tuple(str(path) for path in told.copies)
     counts = tuple(sorted(told.records.items()))
-    return Plan(target.uri, counts, copies, told.transcripts, target.shown)
+    words = current_words(memory, target) if target.shown else ""
+    return Plan(target.uri, counts, copies, told.transcripts, words)
 
 
 @router.get("/open")
