@@ -117,3 +117,9 @@ def test_sessions_can_be_used_by_everybody_in_any_light(looker: Looker) -> None:
 def test_what_is_not_there_is_told(looker: Looker) -> None:
     page = looker.window("/sessions/nobody")
     expect(page.get_by_role("heading")).to_have_text("There is no such session.")
+
+
+def test_what_a_subagent_said_is_found_on_its_own_page(looker: Looker) -> None:
+    page = looker.window("/search?q=anything+that+sends+SMS+in+harbour-scripts&kind=turn")
+    page.locator(".hit", has_text="harbour-scripts").first.locator("a[data-stop]").click()
+    expect(page.get_by_text("A subagent of")).to_be_visible()

@@ -330,7 +330,7 @@ def address(reader: Reader, bank: str, name: str, session: str) -> str:
     if word in ("pull", "issue", "remark"):
         return web_address(reader, bank, word, id)
     if word == "digest":
-        return f"/sessions/{session}"
+        return f"/sessions/{_page(reader, bank, reader.find(bank, word, id, limit=1), session)}"
     if word == "rule":
         return f"/memory?tab=rules&file={_domain(reader, bank, id)}"
     if word == "fact":
@@ -343,4 +343,12 @@ def address(reader: Reader, bank: str, name: str, session: str) -> str:
         return f"/memory?tab=shared&id={id}"
     found = reader.find(bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
-    return f"/sessions/{session}#msg-{place}"
+    return f"/sessions/{_page(reader, bank, found, session)}#msg-{place}"
+
+
+def _page(reader: Reader, bank: str, found: Sequence[object], host: str) -> str:
+    """The session whose page shows a record: by the host's own name, or, since a subagent shares
+    that with the session that sent it off, by the subagent's."""
+    own = str(getattr(found[0], "session", "")) if found else ""
+    session = reader.session(bank, own) if own else None
+    return own if session is not None and session.parent else host
