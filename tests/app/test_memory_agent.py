@@ -257,6 +257,7 @@ def test_an_agent_of_ours_sets_no_other_going(
 ) -> None:
     assert is_wanted(memory.settings)
     assert not is_wanted(replace(memory.settings, models=Models()))
+    assert not is_wanted(replace(memory.settings, models=Models(use="openai", summaries="small")))
     monkeypatch.setenv(GUARD, "1")
     assert not is_wanted(memory.settings)
 

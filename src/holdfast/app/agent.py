@@ -30,7 +30,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError
 from holdfast.inference.agent_chat import GUARD
 from holdfast.inference.chat import Chat, Tool
-from holdfast.inference.choose_chat import choose_chat
+from holdfast.inference.choose_chat import choose_chat, detect
 from holdfast.language import cut
 from holdfast.model.query import LAYER_OF, Answer, Citation, Hit, Layer
 from holdfast.model.research import Event, Stage
@@ -78,9 +78,12 @@ class Talk(NamedTuple):
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Whether a model is to answer. One that runs for us must not set another one going."""
+    """Whether a model is to answer. One that runs for us must not set another one going, and a
+    service without a usual model is asked only for what a model is named for."""
     models = settings.models
-    return NO_MODEL not in (models.use, models.agent) and not os.environ.get(GUARD)
+    if NO_MODEL in (models.use, models.agent) or os.environ.get(GUARD):
+        return False
+    return bool(models.agent) or detect(models) != "openai"
 
 
 def open_agent(settings: Settings, now: Callable[[], str], plugins: bool) -> MemoryAgent:
