@@ -18,8 +18,10 @@ from holdfast.app.evaluation.engine import neutral
 from holdfast.app.goal import goal_now
 from holdfast.app.investigating import Investigation, Wish
 from holdfast.app.memory import Holdfast
-from holdfast.errors import SettingsError, StoreError
+from holdfast.app.moving import move_memory
+from holdfast.errors import InputError, SettingsError, StoreError
 from holdfast.settings import Settings, load_settings
+from holdfast.store.notes import Faults
 from holdfast.testing.transcripts import bug_hunt
 
 
@@ -146,3 +148,80 @@ def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) 
     store = open_store(one)
     store.close()
     assert one.database.exists()
+
+
+def test_a_memory_moves_to_a_server_and_back_and_answers_the_same(
+    postgres: Server, tmp_path: Path
+) -> None:
+    home, back = settings_of(tmp_path / "one"), settings_of(tmp_path / "two")
+    url = postgres.empty_database()
+    with Holdfast(home) as memory:
+        memory.ingest(memory.find([bug_hunt().write(tmp_path / "said")], "proj"))
+        memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
+        told = _told(memory)
+
+    there = move_memory(home, "sqlite://", url)
+    with Holdfast(replace(home, store=url)) as memory:
+        assert _told(memory) == told
+        assert memory.store.faults() == Faults()
+        memory.remember("Numbers go on after those that came along.", bank="proj")
+    again = move_memory(home, url, f"sqlite://{back.database}")
+
+    assert there.rows > 50 and again.rows > there.rows
+    with Holdfast(back) as memory:
+        assert memory.store.faults() == Faults()
+        assert [hit.text for hit in memory.recall("numbers go on", "proj").hits]
+    with pytest.raises(InputError, match="not empty"):
+        move_memory(home, "sqlite://", url)
+
+
+def test_the_command_line_moves_a_memory(postgres: Server, tmp_path: Path) -> None:
+    with Holdfast(settings_of(tmp_path)) as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+    url = postgres.empty_database()
+
+    said = subprocess.run(
+        [sys.executable, "-m", "holdfast", "migrate", "sqlite://", url, "--json"],
+        env={**os.environ, "HOME": str(tmp_path)},
+        capture_output=True,
+        check=True,
+    )
+
+    assert json.loads(said.stdout)["rows"] > 3
+    assert postgres.run(url, "SELECT text FROM holdfast.remembered") == [
+        ("We deploy on Tuesdays.",)
+    ]
+
+
+def test_a_move_that_is_cut_off_leaves_nothing(postgres: Server, tmp_path: Path) -> None:
+    home, url = settings_of(tmp_path), postgres.database()
+    with Holdfast(home) as memory:
+        memory.remember("Imports pass an idempotency key, always.", bank="proj")
+
+    def stop(done: int, total: int) -> None:
+        if done == total // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        move_memory(home, "sqlite://", url, stop)
+    store = open_store(replace(home, store=url))
+    assert store.banks() == []
+    store.close()
+    assert move_memory(home, "sqlite://", url).rows > 3
+
+
+def test_what_names_no_memory_is_not_moved(tmp_path: Path) -> None:
+    home = settings_of(tmp_path)
+    for source, target in (
+        ("sqlite://", "postgresql://db/memory"),
+        ("sqlite://", "sqlite://"),
+        ("mysql://me:secret@db/memory", "sqlite://"),
+    ):
+        with pytest.raises(InputError) as raised:
+            move_memory(home, source, target)
+        assert "secret" not in raised.value.message
+
+
+def _told(memory: Holdfast) -> list[tuple[str, str, float]]:
+    asked = [memory.recall(query, "proj") for query in ("rows twice", "idempotency key", "load")]
+    return [(hit.uri, hit.text, round(hit.score, 6)) for found in asked for hit in found.hits]

@@ -88,6 +88,7 @@ GROUPS = {
         "restore-backup": Command("restore_backup", "put a backup in the place of the memory"),
         "refine": Command("refine", "make again what older rules and prompts made, priced first"),
         "worker": Command("worker", "do what is to be done behind the scenes, now"),
+        "migrate": Command("migrate", "move the memory from a file to a server, or back"),
         "browse": Command("browse", "look at the memory in a browser"),
         "eval": Command("evaluate", "measure how well recall finds what is asked for"),
         "mcp": Command("mcp", "answer an agent's questions over its standard input"),

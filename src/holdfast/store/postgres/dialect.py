@@ -46,8 +46,8 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _TABLE_INFO = re.compile(r'PRAGMA table_info\("(\w+)"\)')
 _INSERT = re.compile(r'INSERT OR (IGNORE|REPLACE) INTO "?(\w+)"?')
 # Where a row has no number of its own, the place it lies at stands for one.
-_ROWID = re.compile(r"\browid\b(?!.*\b(?:FROM|JOIN) (?:passage|vector)\b)")
-_NUMBERED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (?:passage|vector)\b")
+_ROWID = re.compile(r"\browid\b")
+_NUMBERED = re.compile(r'\b(?:FROM|JOIN|INTO|UPDATE) "?(?:passage|vector)\b')
 
 
 def translated(sql: str, shapes: Shapes) -> str:

@@ -135,6 +135,10 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
             ],
         )
 
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """What the index makes of texts."""
+        return self._tokens.of(texts)
+
     def faults(self) -> Faults:
         """What the tables tell; the server looks after its pages itself."""
         return Faults((), tuple(self._derived_faults()))

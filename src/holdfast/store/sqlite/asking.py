@@ -43,6 +43,11 @@ class Asking:
         self._connection = connection
         self._path = path
 
+    @property
+    def connection(self) -> Connection:
+        """For those who read or write whole tables."""
+        return self._connection
+
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with translated(self._path):
             return self._connection.execute(sql, values).fetchall()
