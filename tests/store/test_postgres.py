@@ -194,6 +194,15 @@ def test_a_newer_schema_and_a_strange_one_are_refused(postgres: Server) -> None:
         PostgresStore(strange)
 
 
+def test_a_program_that_still_runs_writes_nothing_into_a_newer_memory(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        postgres.run(url, f"INSERT INTO holdfast.migration VALUES ({VERSION + 1}, 'later')")
+        with pytest.raises(StoreError), store.transaction():
+            store.add_bank(a_bank("ours"))
+        assert store.banks() == []
+
+
 def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
     url = postgres.database()
     broken = [*steps(), ("999_broken", "CREATE TABLE later (bank text); SELECT 1 / 0;")]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
-from holdfast.model.query import LAYER_OF, Passage
+from holdfast.model.query import LAYER_OF
 from holdfast.store.overview import Portion
 from holdfast.store.postgres import words
 from holdfast.store.postgres.connection import PostgresConnection
@@ -15,17 +14,37 @@ from holdfast.store.protocol import Match
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.reader import SqliteReader
 
-# Every candidate with the words that were asked for: first all of it is counted, then ranked.
-_CANDIDATES = (
-    "SELECT m.rowid, m.length, {wanted}, u.lexeme, u.positions, u.weights "
-    "FROM matching(%s::tsquery, %s) AS m CROSS JOIN LATERAL unnest(m.words) AS u "
-    "WHERE u.lexeme = ANY (%s) ORDER BY m.rowid"
+# Every passage that has any of the words is counted; those that are wanted are ranked, by BM25 as
+# FTS5 computes it. Phrases come counted already, each under a name that no word has.
+_RANKED = """WITH candidate AS MATERIALIZED (
+    SELECT m.rowid, m.length, {wanted} AS wanted, m.words FROM matching(%s::tsquery, %s) AS m
+), hit AS MATERIALIZED (
+    SELECT c.rowid, u.lexeme AS term, cardinality(array_positions(u.weights, 'A'))
+        + {context} * cardinality(array_positions(u.weights, 'B')) AS often
+    FROM candidate AS c CROSS JOIN LATERAL unnest(c.words) AS u WHERE u.lexeme = ANY (%s)
+    UNION ALL SELECT * FROM unnest(%s::bigint[], %s::text[], %s::float8[])
+), total AS (
+    SELECT greatest(coalesce(sum(passages), 0), 1)::float8 AS passages,
+        greatest(coalesce(sum(words), 0), 1)::float8 AS words
+    FROM tally WHERE %s::text IS NULL OR bank = %s
+), weight AS MATERIALIZED (
+    SELECT term, greatest(ln(greatest(min(passages) - count(*) + 0.5, 1e-9) / (count(*) + 0.5)),
+        {least}) AS rarity
+    FROM hit CROSS JOIN total GROUP BY term
+), best AS (
+    SELECT rowid, sum(rarity * often * ({k1} + 1) / (often + {k1} * (1 - {b}
+        + {b} * length * passages / total.words))) AS score
+    FROM hit JOIN weight USING (term) JOIN candidate USING (rowid) CROSS JOIN total
+    WHERE wanted AND often > 0 GROUP BY rowid ORDER BY score DESC, rowid LIMIT %s
+)
+SELECT {columns}, best.score FROM best JOIN passage USING (rowid) ORDER BY score DESC, rowid
+"""
+_PHRASED = (
+    "SELECT m.rowid, u.lexeme, u.positions, u.weights FROM matching(%s::tsquery, %s) AS m "
+    "CROSS JOIN LATERAL unnest(m.words) AS u WHERE u.lexeme = ANY (%s) ORDER BY m.rowid"
 )
 _COUNTED = "SELECT count(*) FROM (SELECT 1 FROM matching(%s::tsquery, %s) LIMIT %s) AS found"
-_TALLY = (
-    "SELECT coalesce(sum(passages), 0), coalesce(sum(words), 0) FROM tally "
-    "WHERE %s::text IS NULL OR bank = %s"
-)
+_COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
 
 
 class PostgresReader(SqliteReader):
@@ -47,14 +66,43 @@ class PostgresReader(SqliteReader):
         if not phrases:
             return []
         wanted, values = _wanted(layers, since, until)
-        found = self._server.said(
-            _CANDIDATES.format(wanted=wanted),
-            (*values, *self._asked(bank, phrases), sorted({t for p in phrases for t in p})),
+        single = [phrase[0] for phrase in phrases if len(phrase) == 1]
+        statement = _RANKED.format(
+            wanted=wanted,
+            columns=_COLUMNS,
+            context=words.CONTEXT,
+            least=words.RAREST,
+            k1=words.K1,
+            b=words.B,
         )
-        ((passages, long),) = self._server.said(_TALLY, (bank, bank))
-        best = words.ranked(list(_candidates(found)), phrases, passages, long)[:limit]
-        told = self._numbered([number for number, _ in best])
-        return [Match(told[number], score) for number, score in best if number in told]
+        found = self._server.said(
+            statement,
+            (
+                *(*values, *self._asked(bank, phrases), single),
+                *self._phrased(bank, [phrase for phrase in phrases if len(phrase) > 1]),
+                *(bank, bank, limit),
+            ),
+        )
+        return [Match(rows.passage_of(row[:-1]), row[-1]) for row in found]
+
+    def _phrased(
+        self, bank: str | None, phrases: Sequence[Sequence[str]]
+    ) -> tuple[list[int], list[str], list[float]]:
+        """Which passages have which phrases how often."""
+        counted: list[tuple[int, str, float]] = []
+        for phrase in phrases:
+            asked = (*self._asked(bank, [phrase]), sorted(set(phrase)))
+            found = self._server.said(_PHRASED, asked)
+            for number, own in groupby(found, key=itemgetter(0)):
+                hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
+                often = words.frequency(hits, phrase)
+                if often:
+                    counted.append((number, " ".join(phrase), often))
+        return (
+            [number for number, _, _ in counted],
+            [phrase for _, phrase, _ in counted],
+            [often for _, _, often in counted],
+        )
 
     def frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         return [self._count(bank, self._phrases([term]), most) for term in terms]
@@ -85,12 +133,6 @@ class PostgresReader(SqliteReader):
     def _asked(self, bank: str | None, phrases: Sequence[Sequence[str]]) -> tuple[str, str | None]:
         return words.query(phrases, rows.bank_word(bank) if bank is not None else ""), bank
 
-    def _numbered(self, numbers: Sequence[int]) -> dict[int, Passage]:
-        found = self._server.said(
-            f"SELECT rowid, {rows.PASSAGE} FROM passage WHERE rowid = ANY (%s)", (list(numbers),)
-        )
-        return {row[0]: rows.passage_of(row[1:]) for row in found}
-
 
 def _wanted(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:
     """Which candidates may be hits; the others only count."""
@@ -103,14 +145,3 @@ def _wanted(layers: Sequence[str], since: str, until: str) -> tuple[str, list[ob
             parts.append(f"m.time <> '' AND {condition}")
             values.append(moment)
     return " AND ".join(parts), values
-
-
-def _candidates(found: Sequence[Sequence[Any]]) -> Iterator[words.Candidate]:
-    for number, own in groupby(found, key=itemgetter(0)):
-        listed = list(own)
-        hits = {
-            lexeme: list(zip(positions, weights, strict=True))
-            for _, _, _, lexeme, positions, weights in listed
-            if positions
-        }
-        yield words.Candidate(number, listed[0][1], listed[0][2], hits)

@@ -20,6 +20,7 @@ from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.protocol import ReadStore
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.checking import CheckWays
+from holdfast.store.sqlite.migrate import check_still
 from holdfast.store.sqlite.writer import SqliteWriter
 
 SCHEMA = "holdfast"
@@ -66,7 +67,7 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
         self._opened = (url, busy_s, schema, banks)
         self._depth = 0
         self._spare: list[ReadStore] = []
-        known = VERSION if migrations is None else len(migrations)
+        self._version = known = VERSION if migrations is None else len(migrations)
         try:
             if as_it_is or banks is not None:
                 check_current(self._server, schema, known)
@@ -109,6 +110,7 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
             server.begin()
             self._depth += 1
             try:
+                self._check_still()
                 yield
                 server.commit()
             finally:
@@ -119,6 +121,11 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
         except BaseException:
             server.roll_back()
             raise
+
+    def _check_still(self) -> None:
+        """A newer program may have changed the tables since this one opened them."""
+        ((version,),) = self._server.said("SELECT coalesce(max(number), 0) FROM migration")
+        check_still(int(version), self._path, self._version)
 
     def put_passages(self, passages: Sequence[Passage]) -> None:
         columns = f"{rows.PASSAGE}, scope, words, length"

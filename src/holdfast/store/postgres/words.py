@@ -7,18 +7,18 @@ asked: nothing is told about a bank by how another one's passages rank.
 
 from __future__ import annotations
 
-import math
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
-_K1, _B = 1.2, 0.75
+K1, B = 1.2, 0.75
 # A term in the passage itself counts fully, one in the turn before it less.
-_WEIGHTS = {"A": 1.0, "B": 0.4}
+CONTEXT = 0.4
+_WEIGHTS = {"A": 1.0, "B": CONTEXT}
 # What every passage has in the index besides its words: its bank and its layer.
 _SCOPE = 2
-_RAREST = 1e-6
+# What a word weighs at least, however common it is.
+RAREST = 1e-6
 # PostgreSQL takes words of up to 2,046 bytes.
 _LONGEST = 500
 _MOST_BYTES = 900_000
@@ -27,16 +27,6 @@ _LONGEST_PHRASE = 50
 _LAST_PLACE = 16_383
 
 Hits = dict[str, list[tuple[int, str]]]
-
-
-class Candidate(NamedTuple):
-    """A passage that may be a hit: which, how long, whether it is asked for, and where its words
-    are."""
-
-    number: int
-    length: int
-    wanted: bool
-    hits: Hits
 
 
 class Tokens:
@@ -112,29 +102,7 @@ def _quoted(token: str) -> str:
     return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def ranked(
-    candidates: Sequence[Candidate], phrases: Sequence[Sequence[str]], passages: int, words: int
-) -> list[tuple[int, float]]:
-    """Number and score of those that are wanted, the best first. `passages` and `words` is how
-    much there is to be found."""
-    average = words / passages if passages else 1.0
-    counted = [[_frequency(c.hits, phrase) for phrase in phrases] for c in candidates]
-    weights: list[float] = []
-    for n in range(len(phrases)):
-        having = sum(1 for row in counted if row[n] > 0)
-        rarity = math.log((passages - having + 0.5) / (having + 0.5)) if having else 0.0
-        weights.append(rarity if rarity > 0 else _RAREST)
-    scored: list[tuple[int, float]] = []
-    for candidate, row in zip(candidates, counted, strict=True):
-        if candidate.wanted:
-            long = _K1 * (1 - _B + _B * candidate.length / average)
-            told = zip(weights, row, strict=True)
-            score = sum(weight * often * (_K1 + 1) / (often + long) for weight, often in told)
-            scored.append((candidate.number, score))
-    return sorted(scored, key=lambda one: (-one[1], one[0]))
-
-
-def _frequency(hits: Hits, phrase: Sequence[str]) -> float:
+def frequency(hits: Hits, phrase: Sequence[str]) -> float:
     """How often a phrase stands there, by where."""
     first = hits.get(phrase[0], ())
     if len(phrase) == 1:
