@@ -6,6 +6,7 @@ from bench import (
     abstention,
     answers,
     archaeology,
+    browse_load,
     concepts,
     graph,
     hooks,
@@ -38,6 +39,7 @@ for module in (
     storm,
     answers,
     pages,
+    browse_load,
 ):
     for line in module.run():
         print(line, flush=True)

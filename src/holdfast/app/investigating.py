@@ -152,7 +152,7 @@ class Investigation:
             str((wish.providers, wish.rounds, wish.limit, wish.model)),
         )
         settings = self._memory.settings
-        state = self._memory.reader.generation() if settings.store else _state(settings.database)
+        state = self._memory.reader.generation() if settings.store else state_of(settings.database)
         asked = squeeze(reads).casefold()
         return content_id(asked, str(self._bank), *how, state, self._memory.moment()[:10])
 
@@ -207,7 +207,7 @@ def shown(memory: Asked, id: str) -> tuple[Session, list[Line]]:
     return sessions.session(name), without(memory.reader, lines)
 
 
-def _state(database: Path) -> str:
+def state_of(database: Path) -> str:
     """A word that changes when the memory does, the same for every process."""
     parts: list[str] = []
     for path in (database, database.with_name(f"{database.name}-wal")):

@@ -112,7 +112,7 @@ class Sessions:
 
     def find(self, id: str) -> str:
         """The session that is meant, by its name or the start of one."""
-        if _ID.fullmatch(id) and self._journal(id).exists():
+        if _ID.fullmatch(id) and self.journal(id).exists():
             return id
         begun = [known for known in self.ids() if id.startswith(_PREFIX) and known.startswith(id)]
         if len(begun) != 1:
@@ -179,19 +179,20 @@ class Sessions:
         oldest = f"{_PREFIX}{time.time_ns() // 1_000_000 - MOST_DAYS * _DAY_MS:011x}"
         for id in [*known[MOST_SESSIONS - 1 :], *(id for id in known if id < oldest)]:
             with suppress(OSError, NotFoundError):
-                if not _is_held(self._journal(id).with_suffix(".run")):
+                if not _is_held(self.journal(id).with_suffix(".run")):
                     self.remove(id)
 
-    def _journal(self, id: str) -> Path:
+    def journal(self, id: str) -> Path:
+        """The file of a session, whether or not it is there."""
         return self._folder / f"{id}.jsonl"
 
     def _path(self, id: str, must: bool) -> Path:
         # A name is only ever a name: nothing in it can lead out of the folder.
-        if not _ID.fullmatch(id) or (must and not self._journal(id).exists()):
+        if not _ID.fullmatch(id) or (must and not self.journal(id).exists()):
             raise NotFoundError(
                 f"There is no session {id[:60]!r}.", "`holdfast research list` names them."
             )
-        return self._journal(id)
+        return self.journal(id)
 
 
 class Run:

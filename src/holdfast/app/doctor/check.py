@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.seen import Seen
+from holdfast.model.plain import plain
 from holdfast.settings import Settings
 
 
@@ -58,3 +59,21 @@ def owner_only(path: Path) -> str:
     """Make a folder its owner's alone; says so."""
     path.chmod(0o700)
     return f"{path} is for its owner alone now."
+
+
+def checkup(checks: Sequence[Check], mended: Sequence[object]) -> dict[str, Any]:
+    """What `doctor` found, and what it mended."""
+    return {
+        "healthy": not any(check.grade is Grade.BROKEN for check in checks),
+        "checks": [
+            {
+                "name": check.name,
+                "grade": check.grade.value,
+                "sentence": check.sentence,
+                "remedy": check.remedy,
+                "fixable": check.fix is not None,
+            }
+            for check in checks
+        ],
+        "mended": plain(list(mended)),
+    }

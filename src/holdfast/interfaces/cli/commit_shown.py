@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.interfaces.cli.screen import Screen, day, number, plain, short
+from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.model.anchors import Anchor
 from holdfast.model.team import FileChange
 from holdfast.recall.commits import Making, Story
@@ -65,11 +65,6 @@ def _print_hunks(screen: Screen, diff: str, full: bool) -> None:
         screen.line("  " + (screen.paint(line, style) if style else line))
     if len(shown) < len(lines):
         screen.line(f"  and {number(len(lines) - len(shown), 'line')} more: --full")
-
-
-def anchored(anchor: Anchor) -> dict[str, object]:
-    """An anchor as JSON: with what its files come to."""
-    return {"freshness": anchor.freshness.value, **plain(anchor)}
 
 
 def print_anchor(screen: Screen, anchor: Anchor) -> None:

@@ -8,47 +8,6 @@ from holdfast.model.accounts import Spent
 from holdfast.settings import NO_MODEL
 
 
-def cost_json(costs: Costs, whole: bool) -> dict[str, object]:
-    """As `status --json` has it; all of it with `--cost`. `usd` is null where no price is known
-    for any of it."""
-    today = costs.today
-    told: dict[str, object] = {
-        "model": None if costs.service == NO_MODEL else costs.service,
-        "tokens": today.tokens,
-        "usd": _usd(today),
-        "held": costs.held or None,
-        "waiting": costs.waiting,
-    }
-    if not whole:
-        return told
-    return {
-        **told,
-        "caps": costs.caps,
-        "today": _spent(today),
-        "days": [
-            {
-                "day": one.day,
-                "operation": one.operation,
-                "service": one.service,
-                "model": one.model,
-                **_spent(one.spent),
-            }
-            for one in costs.days
-        ],
-        "pauses": costs.pauses,
-        "troubled": costs.troubled,
-        "prices_as_of": costs.prices_as_of,
-    }
-
-
-def _usd(spent: Spent) -> float | None:
-    return None if spent.unpriced and not spent.usd else round(spent.usd, 6)
-
-
-def _spent(spent: Spent) -> dict[str, object]:
-    return {**spent._asdict(), "usd": _usd(spent)}
-
-
 def money(spent: Spent) -> str:
     """Money for people: what is known, and that some is not."""
     if not spent.unpriced:

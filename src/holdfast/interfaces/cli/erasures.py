@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.app.erasing import remove_copies
 from holdfast.interfaces.cli import asking
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.learn.erasing import Erased
@@ -43,21 +44,3 @@ def finish(screen: Screen, told: Erased, yes: bool, backups: bool) -> None:
         screen.line(f"{many} still hold it; --backups removes them:")
         for path in told.copies:
             screen.line(f"  {path}")
-
-
-def remove_copies(told: Erased, backups: bool) -> None:
-    """Remove the backups that hold what was erased, if that is wanted."""
-    for path in told.copies if backups else ():
-        path.unlink(missing_ok=True)
-
-
-def contract(told: Erased, done: bool) -> dict[str, object]:
-    """The same for a program."""
-    return {
-        "erased": done,
-        "records": dict(sorted(told.records.items())),
-        "events": told.events,
-        "log_lines": told.log_lines,
-        "backups": [str(path) for path in told.copies if path.exists()],
-        "transcripts": list(told.transcripts),
-    }

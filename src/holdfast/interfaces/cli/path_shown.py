@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from holdfast.app.browsing import open_browsing
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
+from holdfast.model.plain import plain
 from holdfast.recall.path import Path, Rung
 
 _DEPTHS = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}

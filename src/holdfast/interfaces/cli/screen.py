@@ -6,9 +6,9 @@ import json
 import os
 import sys
 import textwrap
-from dataclasses import fields, is_dataclass
-from enum import Enum
-from typing import Any, TextIO, cast
+from typing import TextIO
+
+from holdfast.model.plain import plain
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -62,21 +62,6 @@ def _width(stream: TextIO) -> int:
         return max(40, min(os.get_terminal_size(stream.fileno()).columns, 110))
     except (OSError, ValueError):
         return 100
-
-
-def plain(value: object) -> Any:
-    """Records as what JSON can hold."""
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple) and hasattr(cast(Any, value), "_asdict"):
-        return plain(cast(Any, value)._asdict())
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in cast(dict[Any, Any], value).items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in cast(list[Any], value)]
-    return value
 
 
 def amount(size: float) -> str:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from holdfast.app.memory import Holdfast
 from holdfast.app.standing import standing
 from holdfast.app.waiting import count_waiting
-from holdfast.errors import BusyError, HoldfastError
+from holdfast.errors import BusyError, HoldfastError, InputError
 from holdfast.settings import Settings
 
 READERS = 4
@@ -74,6 +74,8 @@ class Desk:
         begun, memory = perf_counter(), self._memory()
         try:
             return what(memory)
+        except UnicodeEncodeError as error:
+            raise InputError("The text holds half a character.", "Send whole ones.") from error
         finally:
             self.took[sort].append((perf_counter() - begun) * 1000)
             self._count(memory)

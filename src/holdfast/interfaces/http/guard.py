@@ -8,6 +8,7 @@ is what we ship.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
@@ -20,11 +21,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast.interfaces.http.keys import COOKIE, Keys
 
 MOST_BYTES = 1_000_000
-RATE = 100.0
-BURST = 400.0
-_SAFE = ("GET", "HEAD", "OPTIONS")
-_OPEN = ("/enter", "/health")
+RATE = 500.0
+BURST = 2000.0
+# Whoever has no key shares another measure, so that nobody is kept waiting by strangers.
+STRANGERS_RATE = 20.0
+STRANGERS_BURST = 100.0
+BODY_S = 30.0
+SAFE = ("GET", "HEAD", "OPTIONS")
+_OPEN = ("/enter",)
 _STATIC = "/static/"
+_DIGITS = 12
 HEADERS: Mapping[str, str] = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -47,6 +53,33 @@ class Refusal(NamedTuple):
     remedy: str = ""
 
 
+_ANOTHER = Refusal(403, "wrong_origin", "Other pages may not ask.")
+_NO_KEY = Refusal(401, "no_key", "Who are you?", "Open the link that `holdfast browse` prints.")
+_TOO_MANY = Refusal(429, "too_many", "Too many requests.", "Ask again in a second.")
+_TOO_LARGE = Refusal(413, "too_large", f"More than {MOST_BYTES:,} bytes are not taken.")
+
+
+_ASIDE = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "1"}}
+
+
+class _Measure:
+    """So many at once, and so many a second."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self._rate = rate
+        self._burst = self._left = burst
+        self._at = time.monotonic()
+
+    def has_room(self) -> bool:
+        now = time.monotonic()
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
 class Guard:
     """The outermost layer."""
 
@@ -54,8 +87,9 @@ class Guard:
         self._app = app
         self._keys = keys
         self._hosts = hosts
-        self._left = BURST
-        self._at = time.monotonic()
+        self._origins = frozenset(f"http://{name}" for name in hosts)
+        self._known = _Measure(RATE, BURST)
+        self._strangers = _Measure(STRANGERS_RATE, STRANGERS_BURST)
         self.last = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,55 +102,37 @@ class Guard:
             await _told(refusal, scope)(scope, receive, _with_headers(scope, send))
             return
         self.last = time.monotonic()
-        await self._app(scope, _bounded(receive), _with_headers(scope, send))
+        body = _Body(receive)
+        await self._app(scope, body.receive, _unless_too_large(body, scope, send))
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        if host not in self._hosts:
+        if headers.getlist("host") not in [[name] for name in self._hosts]:
             return Refusal(421, "wrong_host", "This server does not answer to that name.")
-        origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{name}" for name in self._hosts}:
-            return Refusal(403, "wrong_origin", "Other pages may not ask.")
+        if any(origin not in self._origins for origin in headers.getlist("origin")):
+            return _ANOTHER
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             top = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
             if not (top and scope["path"] == "/enter"):
-                return Refusal(403, "wrong_origin", "Other pages may not ask.")
-        if not self._has_room():
-            return Refusal(429, "too_many", "Too many requests.", "Ask again in a second.")
-        if int(headers.get("content-length") or 0) > MOST_BYTES:
-            return Refusal(413, "too_large", f"More than {MOST_BYTES:,} bytes are not taken.")
-        return self._stranger(scope, headers)
+                return _ANOTHER
+        return self._stranger(scope, headers) or _unfit(headers)
 
     def _stranger(self, scope: Scope, headers: Headers) -> Refusal | None:
-        path = str(scope["path"])
-        if path in _OPEN or path.startswith(_STATIC):
-            return None
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self._keys.knows_token(token.strip()):
             scope["visitor"] = ""
-            return None
+            return None if self._known.has_room() else _TOO_MANY
         cookie = _cookie(headers)
         if not self._keys.knows_cookie(cookie):
-            return Refusal(
-                401, "no_key", "Who are you?", "Open the link that `holdfast browse` prints."
-            )
+            if not self._strangers.has_room():
+                return _TOO_MANY
+            return None if scope["path"] in _OPEN else _NO_KEY
         scope["visitor"] = cookie
-        if scope["method"] in _SAFE:
-            return None
+        if not self._known.has_room():
+            return _TOO_MANY
         # A browser names the origin of whatever changes something.
-        if headers.get("origin") is None and headers.get("sec-fetch-site") != "same-origin":
-            return Refusal(403, "wrong_origin", "Other pages may not ask.")
-        return None
-
-    def _has_room(self) -> bool:
-        now = time.monotonic()
-        self._left = min(BURST, self._left + (now - self._at) * RATE)
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
+        named = headers.get("origin") is not None or headers.get("sec-fetch-site") == "same-origin"
+        return None if scope["method"] in SAFE or named else _ANOTHER
 
 
 def _cookie(headers: Headers) -> str:
@@ -132,7 +148,7 @@ def _told(refusal: Refusal, scope: Scope) -> Response:
     if "text/html" in Headers(scope=scope).get("accept", ""):
         text = f"{refusal.message} {refusal.remedy}".strip()
         return Response(text, refusal.status, media_type="text/plain; charset=utf-8")
-    return JSONResponse({"error": error}, refusal.status)
+    return JSONResponse({"error": error}, refusal.status, _ASIDE.get(refusal.status))
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:
@@ -148,17 +164,52 @@ def _with_headers(scope: Scope, send: Send) -> Send:
     return out
 
 
-def _bounded(receive: Receive) -> Receive:
-    """What comes in without saying how long it is ends at the limit as well."""
-    taken = 0
+def _unfit(headers: Headers) -> Refusal | None:
+    """What says itself that it is too long; how long that is was counted by nobody yet."""
+    said = headers.get("content-length") or "0"
+    if not (said.isascii() and said.isdigit() and len(said) <= _DIGITS):
+        return Refusal(400, "bad_input", "The request does not say how long it is.")
+    return _TOO_LARGE if int(said) > MOST_BYTES else None
 
-    async def into() -> Message:
-        nonlocal taken
-        message = await receive()
+
+class _Body:
+    """What comes in. What does not say how long it is ends at the limit as well, and so does what
+    never comes."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._taken = 0
+        self._whole = False
+        self.too_large = False
+
+    async def receive(self) -> Message:
+        """The next piece."""
+        if self._whole:
+            return await self._receive()  # that the client went away, some time
+        try:
+            message = await asyncio.wait_for(self._receive(), BODY_S)
+        except TimeoutError:
+            return {"type": "http.disconnect"}
         if message["type"] == "http.request":
-            taken += len(message.get("body", b""))
-            if taken > MOST_BYTES:
+            self._taken += len(message.get("body", b""))
+            self._whole = not message.get("more_body", False)
+            if self._taken > MOST_BYTES:
+                self.too_large = True
                 return {"type": "http.disconnect"}
         return message
 
-    return into
+
+def _unless_too_large(body: _Body, scope: Scope, send: Send) -> Send:
+    """Whatever is answered to a body that was cut off, it was too large."""
+    onward, told = _with_headers(scope, send), False
+
+    async def out(message: Message) -> None:
+        nonlocal told
+        if body.too_large and (told or message["type"] == "http.response.start"):
+            if not told:
+                told = True
+                await _told(_TOO_LARGE, scope)(scope, body.receive, onward)
+            return
+        await onward(message)
+
+    return out

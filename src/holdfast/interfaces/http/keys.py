@@ -56,4 +56,4 @@ class Keys:
 
     def knows_form(self, cookie: str, shown: str) -> bool:
         """Whether a form is one of ours."""
-        return hmac.compare_digest(self.form_key(cookie), shown)
+        return hmac.compare_digest(self.form_key(cookie).encode(), shown.encode("utf-8", "replace"))

@@ -14,6 +14,7 @@ from holdfast.app.token import read_or_make_token, token_file
 from holdfast.errors import InputError
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.keys import Keys
+from holdfast.interfaces.http.patience import Impatient
 from holdfast.interfaces.http.site import Site
 from holdfast.settings import Settings
 
@@ -46,6 +47,8 @@ def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address
         timeout_graceful_shutdown=_LAST_S,
         limit_concurrency=500,
         h11_max_incomplete_event_size=65_536,
+        http=Impatient,
+        ws="none",
     )
     server = uvicorn.Server(config)
     url = f"http://{ADDRESS}:{port}"
@@ -62,6 +65,8 @@ def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address
             await asyncio.sleep(_LOOK_S)
             if idle_s and time.monotonic() - site.guard.last > idle_s:
                 server.should_exit = True
+            if server.should_exit:
+                site.streams.close()
         await serving
 
     asyncio.run(run())

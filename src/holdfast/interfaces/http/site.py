@@ -4,19 +4,42 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import holdfast
-from holdfast.errors import BusyError, HoldfastError, InputError, NotFoundError, StoreBusyError
-from holdfast.interfaces.http import pages
+from holdfast.app.learning import ChangedError
+from holdfast.errors import (
+    BusyError,
+    CancelledError,
+    HoldfastError,
+    InputError,
+    ModelBusyError,
+    ModelError,
+    NotFoundError,
+    SpendError,
+    StoreBusyError,
+)
+from holdfast.interfaces.http import api, graphql, pages
+from holdfast.interfaces.http.api.asked import ForeignError, NotJsonError
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.guard import Guard
+from holdfast.interfaces.http.investigations import Investigations
 from holdfast.interfaces.http.keys import COOKIE, Keys
+from holdfast.interfaces.http.live import Live
+from holdfast.interfaces.http.streaming import Streams
 from holdfast.interfaces.ui.render import STATIC, Pages
+
+_ABOUT = """\
+Everything that the command line can do, for programs: with the token of the file that
+`holdfast browse` names (`Authorization: Bearer …`), or with a visitor's cookie and the key of its
+forms (`X-Form-Key`) for whatever changes something. Lists come in pages (`limit`, `cursor`); every
+error has the form `{"error": {"code", "message", "remedy"}}`."""
 
 
 class Site:
@@ -26,6 +49,9 @@ class Site:
         self.desk = desk
         self.keys = keys
         self.pages = Pages()
+        self.streams = Streams()
+        self.investigations = Investigations(desk)
+        self.live = Live(desk)
         self.guard = Guard(self._app(), keys, hosts)
 
     def _app(self) -> FastAPI:
@@ -37,6 +63,7 @@ class Site:
         app = FastAPI(
             title="Holdfast",
             version=holdfast.__version__,
+            description=_ABOUT,
             docs_url=None,
             redoc_url=None,
             openapi_url="/api/v1/openapi.json",
@@ -48,8 +75,10 @@ class Site:
         app.add_api_route("/health", _health, include_in_schema=False)
         for router in pages.ROUTERS:
             app.include_router(router, include_in_schema=False)
-        app.add_exception_handler(HoldfastError, self._failed)
-        app.add_exception_handler(HTTPException, self._failed)
+        app.include_router(api.make_router())
+        app.include_router(graphql.router)
+        for kind in (HoldfastError, HTTPException, RequestValidationError, Exception):
+            app.add_exception_handler(kind, self._failed)
         return app
 
     async def _enter(self, key: str = "", to: str = "/") -> Response:
@@ -65,33 +94,60 @@ class Site:
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         """An error as people or programs want to read it."""
-        status, message, remedy = _status(error), str(error), ""
-        if isinstance(error, HoldfastError):
-            message, remedy = error.message, error.remedy
-        elif isinstance(error, HTTPException):
-            message = error.detail
+        fault = _fault(error)
         if "text/html" in request.headers.get("accept", ""):
-            page = self.pages.render("error.html", status=status, message=message, remedy=remedy)
-            return HTMLResponse(page, status)
-        told = {"code": _code(status), "message": message, "remedy": remedy}
-        return JSONResponse({"error": told}, status)
+            page = self.pages.render(
+                "error.html", status=fault.status, message=fault.message, remedy=fault.remedy
+            )
+            return HTMLResponse(page, fault.status)
+        told = {"code": fault.code, "message": fault.message, "remedy": fault.remedy}
+        aside = getattr(error, "headers", None)  # of a method that is not allowed: those that are
+        return JSONResponse({"error": told}, fault.status, aside)
 
 
-def _status(error: Exception) -> int:
+class _Fault(NamedTuple):
+    status: int
+    code: str
+    message: str
+    remedy: str = ""
+
+
+# The first that fits.
+_KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
+    (NotFoundError, 404, "not_found"),
+    (ForeignError, 403, "wrong_origin"),
+    (NotJsonError, 415, "not_json"),
+    (ChangedError, 409, "changed"),
+    (InputError, 400, "bad_input"),
+    (CancelledError, 409, "cancelled"),
+    (BusyError, 503, "busy"),
+    (StoreBusyError, 503, "busy"),
+    (ModelBusyError, 503, "busy"),
+    (SpendError, 503, "cap_reached"),
+    (ModelError, 502, "model_failed"),
+    (HoldfastError, 500, "failed"),
+)
+_CODES = {404: "not_found", 405: "not_allowed", 400: "bad_input"}
+
+
+def _fault(error: Exception) -> _Fault:
+    if isinstance(error, HoldfastError):
+        status, code = next((s, c) for kind, s, c in _KINDS if isinstance(error, kind))
+        return _Fault(status, code, error.message, error.remedy)
+    if isinstance(error, RequestValidationError):
+        return _Fault(422, "bad_form", _misfits(error), "See /api/v1/openapi.json.")
     if isinstance(error, HTTPException):
-        return error.status_code
-    kinds: tuple[tuple[type[Exception], int], ...] = (
-        (NotFoundError, 404),
-        (InputError, 400),
-        (BusyError, 503),
-        (StoreBusyError, 503),
-    )
-    return next((status for kind, status in kinds if isinstance(error, kind)), 500)
+        code = _CODES.get(error.status_code, "refused" if error.status_code < 500 else "failed")
+        return _Fault(error.status_code, code, error.detail)
+    return _Fault(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
 
 
-def _code(status: int) -> str:
-    known = {400: "bad_input", 404: "not_found", 405: "not_allowed", 503: "busy"}
-    return known.get(status, "failed" if status >= 500 else "refused")
+def _misfits(error: RequestValidationError) -> str:
+    """What is wrong, and where; not what was sent."""
+    told = [
+        f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()[:5]
+    ]
+    return "; ".join(told)[:1000]
 
 
 async def _health() -> dict[str, str]:

@@ -8,8 +8,9 @@ from holdfast.app.auditing import Audit, Audited, audit
 from holdfast.app.memory import open_memory
 from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
+from holdfast.model.plain import plain
 
 HELP = """\
 Hold what is remembered against the code of today: lists the facts, memories, decisions

@@ -7,9 +7,10 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
-from holdfast.interfaces.cli.screen import Screen, plain
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.learn.banks import PRESETS, Wish
 from holdfast.model.bank import Bank, Disposition
+from holdfast.model.plain import plain
 
 HELP = """\
 What a bank is like. `list` names all banks, `show` tells one, `set` changes it.

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
+from holdfast.app import shapes
 from holdfast.app.browsing import Browsing, open_browsing
 from holdfast.app.reading import ALL_BANKS
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain, short
+from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import cut
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Exchange
-from holdfast.model.uris import parse_uri, uri
+from holdfast.model.uris import uri
 from holdfast.recall.trace import Trace
 
 HELP = """\
@@ -59,33 +60,12 @@ def run(arguments: argparse.Namespace) -> int:
         hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
     shown = found[: arguments.limit]
     if arguments.json:
-        screen.json({"bank": bank, "concepts": [_contract(c, names) for c in shown]})
+        screen.json({"bank": bank, "concepts": [shapes.concept(c, names) for c in shown]})
         return 0
     _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
     if len(found) > len(shown):
         screen.line(screen.paint("There are more, see --limit.", "dim"))
     return 0
-
-
-def _contract(concept: Concept, names: Mapping[str, str]) -> dict[str, object]:
-    c = concept
-    return {
-        "uri": uri("concept", c.id),
-        "name": c.name,
-        "summary": c.summary,
-        "exchanges": _exchanges(c),
-        "founded": c.founded,
-        "updated": c.updated,
-        "files": list(c.files),
-        "keywords": list(c.keywords),
-        "trust": c.trust.value,
-        "bank": names.get(c.bank, c.bank),
-    }
-
-
-def _exchanges(concept: Concept) -> int:
-    named = [parse_uri(member) for member in concept.members]
-    return sum(name is not None and name.word == "exchange" for name in named)
 
 
 def _print(
@@ -96,7 +76,7 @@ def _print(
         screen.wrap(hint or "They are made of exchanges that share files, words and names.")
         return
     for concept in found:
-        count = number(_exchanges(concept), "exchange")
+        count = number(shapes.exchanges_of(concept), "exchange")
         where = f" · {names[concept.bank]}" if concept.bank in names else ""
         screen.line(screen.paint(concept.name, "bold"))
         files = f" · {', '.join(concept.files[:_FILES])}" if concept.files else ""
@@ -120,28 +100,10 @@ def _show(
     concept = memory.concept(name, bank)
     found = memory.show(uri("concept", concept.id))
     if json:
-        members = [_member(record) for record in found.below]
-        history = [plain(told) for told in concept.history]
-        decided = [plain(entry) for entry in found.history]
-        screen.json(
-            {
-                **_contract(concept, names),
-                "history": history,
-                "members": members,
-                "decided": decided,
-            }
-        )
+        screen.json(shapes.whole_concept(concept, found, names))
         return 0
     _print_one(screen, concept, found)
     return 0
-
-
-def _member(record: object) -> dict[str, object]:
-    whole = plain(record)
-    kind = type(record).__name__.lower()
-    title = whole.get("title") or whole.get("what", "")
-    time = whole.get("started") or whole.get("when", "")
-    return {"uri": uri(kind, whole["id"]), "kind": kind, "title": title, "time": time}
 
 
 def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
@@ -164,7 +126,7 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
     screen.line()
     screen.line(f"{number(len(found.below), 'member')}:")
     for record in reversed(found.below):
-        told = _member(record)
+        told = shapes.member(record)
         note = f" [{record.type.value}]" if isinstance(record, Exchange) else ""
         screen.line(f"  {day(str(told['time']))}{note} {cut(str(told['title']), 80)}")
         screen.line(f"    {screen.paint(str(told['uri']), 'cyan')}")

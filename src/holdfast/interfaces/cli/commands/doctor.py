@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.app.doctor.check import Check, Grade
+from holdfast.app.doctor.check import Check, Grade, checkup
 from holdfast.app.doctor.examine import Mended, examine, mend
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen
@@ -45,13 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     checks = examine(settings, folder)
     broken = any(check.grade is Grade.BROKEN for check in checks)
     if arguments.json:
-        screen.json(
-            {
-                "healthy": not broken,
-                "checks": [_plain(check) for check in checks],
-                "mended": mended,
-            }
-        )
+        screen.json(checkup(checks, mended))
     else:
         _print(screen, mended, checks)
     return int(broken)
@@ -78,16 +72,6 @@ def _asker(yes: bool) -> Callable[[Check], bool]:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     return may
-
-
-def _plain(check: Check) -> dict[str, object]:
-    return {
-        "name": check.name,
-        "grade": check.grade,
-        "sentence": check.sentence,
-        "remedy": check.remedy,
-        "fixable": check.fix is not None,
-    }
 
 
 def _print(screen: Screen, mended: list[Mended], checks: list[Check]) -> None:

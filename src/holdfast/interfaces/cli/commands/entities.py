@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from holdfast.app import shapes
 from holdfast.app.browsing import open_browsing
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain, short
+from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import cut
 from holdfast.model.graph import Entity, EntityKind, LinkKind
 from holdfast.model.uris import uri
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         found = memory.entities(arguments.bank, arguments.kind, arguments.limit)
     if arguments.json:
-        screen.json({"entities": [_contract(entity) for entity in found]})
+        screen.json({"entities": [shapes.entity(entity) for entity in found]})
         return 0
     for entity in found:
         line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
@@ -79,15 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _contract(entity: Entity) -> dict[str, object]:
-    whole = plain(entity)
-    del whole["bank"]
-    return {"uri": uri("entity", entity.id), **whole}
-
-
 def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
     if as_json:
-        screen.json({"communities": [[_contract(e) for e in group] for group in groups]})
+        screen.json({"communities": [[shapes.entity(e) for e in group] for group in groups]})
         return
     for place, group in enumerate(groups, start=1):
         names = ", ".join(entity.name for entity in group)
@@ -96,11 +91,7 @@ def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -
 
 def _show(screen: Screen, about: About, as_json: bool) -> None:
     if as_json:
-        whole = plain(about)
-        whole["entity"] = _contract(about.entity)
-        for link in whole["links"]:
-            del link["bank"]
-        screen.json(whole)
+        screen.json(shapes.about(about))
         return
     entity = about.entity
     screen.line(screen.paint(f"{entity.name}  ({entity.kind.value})", "bold"))

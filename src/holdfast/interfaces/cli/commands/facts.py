@@ -6,9 +6,10 @@ import argparse
 
 from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.knowledge import Fact, FactKind
+from holdfast.model.plain import plain
 from holdfast.model.uris import uri
 
 HELP = """\

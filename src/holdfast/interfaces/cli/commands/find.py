@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
+from holdfast.app import shapes
 from holdfast.app.browsing import open_browsing
 from holdfast.app.reading import ALL_BANKS
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, number, plain, short
+from holdfast.interfaces.cli.screen import Screen, number, short
 from holdfast.language import cut
 from holdfast.model.query import Filter
 from holdfast.model.records import ExchangeType
@@ -69,17 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
         names = {bank.id: bank.name for bank in memory.reader.banks()}
         hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
     if arguments.json:
-        screen.json(_contract(found, names))
+        screen.json(shapes.sifted(found, names))
     else:
         _print(screen, found, names, hint)
     return 0
-
-
-def _contract(found: Found, names: Mapping[str, str]) -> dict[str, object]:
-    whole = plain(found)
-    for finding in whole["findings"]:
-        finding["bank"] = names.get(finding["bank"], finding["bank"])
-    return whole
 
 
 def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) -> None:

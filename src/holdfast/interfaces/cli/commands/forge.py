@@ -9,7 +9,8 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands import ingest
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, number, plain
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.model.plain import plain
 from holdfast.refine.forge import ForgeCount, ForgeRead
 
 HELP = """\

@@ -10,7 +10,8 @@ from holdfast.app.handing_off import hand_off
 from holdfast.app.reading import open_reading
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
-from holdfast.interfaces.cli.screen import Screen, plain
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.model.plain import plain
 from holdfast.research.handoff_page import Pack
 
 HELP = """\

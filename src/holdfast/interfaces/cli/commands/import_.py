@@ -6,7 +6,8 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, number, plain
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.model.plain import plain
 
 HELP = """\
 Read a dialogue from another program into a bank.

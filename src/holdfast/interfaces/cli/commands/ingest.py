@@ -22,7 +22,8 @@ from holdfast.app.crews import Hired, hire, is_cluster
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, amount, number, plain
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.model.plain import plain
 from holdfast.refine.crew import Crew
 from holdfast.refine.history import LogRead
 from holdfast.refine.ingest import Account

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
+from holdfast.app import shapes
 from holdfast.app.browsing import open_browsing
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
+from holdfast.model.plain import plain
 from holdfast.recall.topics import Leads
 from holdfast.store.concepts import Keyword
 
@@ -58,10 +60,7 @@ def _print_leads(
     screen: Screen, found: Leads, bank: str, names: Mapping[str, str], hint: str, json: bool
 ) -> int:
     if json:
-        whole = plain(found)
-        for lead in whole["leads"]:
-            lead["bank"] = names.get(lead["bank"], lead["bank"])
-        screen.json({"bank": bank, **whole})
+        screen.json(shapes.leads(found, bank, names))
         return 0
     if not found.leads:
         screen.line(f"No keyword {found.words!r} in {bank}.")

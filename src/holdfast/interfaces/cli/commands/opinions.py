@@ -6,8 +6,9 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, plain, short
+from holdfast.interfaces.cli.screen import Screen, day, short
 from holdfast.model.mind import Opinion
+from holdfast.model.plain import plain
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 

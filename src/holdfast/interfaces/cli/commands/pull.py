@@ -6,9 +6,10 @@ import argparse
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.learn.pulling import ToTake
+from holdfast.model.plain import plain
 from holdfast.model.team import Shared
 from holdfast.model.uris import uri
 

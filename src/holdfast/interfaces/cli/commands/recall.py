@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
+from holdfast.app import shapes
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Hit, Layer, Recalled, Strategy
@@ -103,35 +104,12 @@ def run(arguments: argparse.Namespace) -> int:
         names = {bank.id: bank.name for bank in memory.reader.banks()} if everywhere else {}
     if arguments.json:
         told = {"notes": [hint]} if hint and plan.networks else {}
-        screen.json({**_contract(found, names), **told})
+        screen.json({**shapes.recalled(found, names), **told})
     else:
         _print(screen, found, names, arguments.explain)
         if hint:
             screen.wrap(hint)
     return 0
-
-
-def _contract(found: Recalled, names: Mapping[str, str]) -> dict[str, object]:
-    """The bank of each hit is told only where there is more than one, and that it was corrected
-    only where it was."""
-    whole = plain(found)
-    for hit in (*whole["hits"], *whole["misses"]):
-        bank = hit.pop("bank")
-        if bank in names:
-            hit["bank"] = names[bank]
-        unsaid = (
-            "corrected",
-            "shared",
-            "superseded_by",
-            "supersedes",
-            "provider",
-            "since",
-            "astray",
-        )
-        for name in unsaid:
-            if not hit[name]:
-                del hit[name]
-    return whole
 
 
 def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: bool) -> None:

@@ -6,7 +6,8 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, plain
+from holdfast.interfaces.cli.screen import Screen, day
+from holdfast.model.plain import plain
 
 HELP = """\
 What a bank makes of a question: it recalls, weighs the evidence through its disposition, and

@@ -10,8 +10,9 @@ from holdfast.app.reading import open_reading
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask import show_answer, told
-from holdfast.interfaces.cli.screen import Screen, number, plain
+from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut
+from holdfast.model.plain import plain
 from holdfast.research.records import read_answer, without
 from holdfast.research.sessions import ASKED, MOST_DAYS, MOST_SESSIONS, Sessions, State
 from holdfast.settings import load_settings

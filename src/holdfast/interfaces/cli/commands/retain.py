@@ -6,8 +6,9 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, plain
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.knowledge import Network
+from holdfast.model.plain import plain
 from holdfast.model.uris import uri
 
 HELP = """\

@@ -7,9 +7,10 @@ import argparse
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.knowledge import Fact, Proposal, ProposalKind, Review
+from holdfast.model.plain import plain
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 

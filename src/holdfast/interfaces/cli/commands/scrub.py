@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from holdfast.app.erasing import erased_told, remove_copies
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, erasures, options
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             erasures.show(screen, told)
         if arguments.dry_run or (told.nothing and not told.copies):
             if arguments.json:
-                screen.json(erasures.contract(told, False))
+                screen.json(erased_told(told, False))
             elif arguments.dry_run and not told.nothing:
                 screen.line("Nothing was changed.")
             return 0
@@ -56,8 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         told = memory.scrub(pattern)
     if arguments.json:
-        erasures.remove_copies(told, arguments.backups)
-        screen.json(erasures.contract(told, True))
+        remove_copies(told, arguments.backups)
+        screen.json(erased_told(told, True))
     else:
         erasures.finish(screen, told, arguments.yes, arguments.backups)
         screen.wrap(

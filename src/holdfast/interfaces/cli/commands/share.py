@@ -9,8 +9,9 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.sharing import OnShelf, ToShare
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
+from holdfast.model.plain import plain
 from holdfast.model.team import Shared
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri

@@ -6,15 +6,16 @@ import argparse
 import sys
 from typing import cast
 
+from holdfast.app import shapes
 from holdfast.app.anchoring import anchor_of
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import commit_shown, options, path_shown, thread_shown
-from holdfast.interfaces.cli.screen import Screen, plain
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.language import cut
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
-from holdfast.model.knowledge import Bearing, Life
+from holdfast.model.plain import plain
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.path import describe_record
@@ -80,26 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         clean = Redactor(memory.settings.redact_patterns).redact(found.raw.text).text
         found = found._replace(raw=found.raw._replace(text=clean))
     if arguments.json:
-        screen.json(
-            {
-                "uri": uri(found.word, found.record.id),
-                "kind": found.word,
-                "record": plain(found.record),
-                **({"by_rules": plain(by_rules)} if arguments.rules else {}),
-                "above": found.above,
-                "below": [_named(record) for record in found.below],
-                "raw": plain(found.raw),
-                "superseded": found.superseded,
-                **({"note": found.note} if found.note else {}),
-                "history": [_decision(entry) for entry in found.history],
-                "life": [_change(life) for life in found.lives],
-                "bearings": [_bearing(bearing) for bearing in found.bearings],
-                **({"beliefs": plain(found.beliefs)} if found.beliefs else {}),
-                **({"commit": plain(found.story)} if found.story else {}),
-                **({"commits": plain(found.commits)} if found.commits else {}),
-                **({"anchor": commit_shown.anchored(anchor)} if anchor.is_known else {}),
-            }
-        )
+        screen.json(shapes.traced(found, anchor, by_rules))
     else:
         _print(screen, found, arguments.full)
         commit_shown.print_anchor(screen, anchor)
@@ -108,27 +90,6 @@ def run(arguments: argparse.Namespace) -> int:
             screen.line("by rules alone:")
             _print_fields(screen, plain(by_rules))
     return 0
-
-
-def _decision(entry: Curation) -> dict[str, object]:
-    whole = plain(entry)
-    del whole["bank"]
-    return whole
-
-
-def _change(life: Life) -> dict[str, object]:
-    return {"time": life.time, "status": life.status.value, "because": life.because}
-
-
-def _bearing(bearing: Bearing) -> dict[str, object]:
-    side = "against" if bearing.against else "for"
-    told = {"time": bearing.time, "side": side, "how": bearing.how.value}
-    return {**told, "uri": bearing.uri}
-
-
-def _named(record: object) -> dict[str, object]:
-    whole = plain(record)
-    return {"uri": uri(type(record).__name__.lower(), whole["id"]), **whole}
 
 
 def _print_raw(screen: Screen, found: Trace) -> int:

@@ -9,13 +9,12 @@ from holdfast.app.costs import look_at_costs
 from holdfast.app.health import SKIPPED_BECAUSE, Health, Verdict, ago, examine, judge
 from holdfast.app.older import Older, look
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
+from holdfast.app.status import failing, status
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.cost import cost_json, print_costs, print_summary
+from holdfast.interfaces.cli.cost import print_costs, print_summary
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.interfaces.cli.sizes_shown import print_retention, show_sizes
 from holdfast.model.ledger import Balance, SourceState
-from holdfast.settings import OFF
-from holdfast.sources.providers.reliability import Book
 from holdfast.store.protocol import Counts
 
 HELP = """\
@@ -47,42 +46,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_reading() as memory:
-        costs = look_at_costs(memory)
-        if arguments.cost and not arguments.json:
-            print_costs(screen, costs)
-            return 0
         if arguments.size:
             show_sizes(screen, memory, arguments.json)
+            return 0
+        if arguments.json:
+            screen.json(status(memory, arguments.bank, _folder(), arguments.cost))
+            return 0
+        costs = look_at_costs(memory)
+        if arguments.cost:
+            print_costs(screen, costs)
             return 0
         id = memory.bank_id(arguments.bank)
         counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
         health = examine(memory, _folder())
-        verdict = judge(health, balance.pending)
-        if arguments.json:
-            told = _contract(memory, id, counts, balance)
-            told["cost"] = cost_json(costs, arguments.cost)
-            told["older"] = look(memory)
-            told["providers"] = {
-                "use": memory.settings.providers.use,
-                "failing": _failing(memory),
-            }
-            screen.json({**told, **_health(health, verdict, memory.reader.last_event(id), id)})
-        else:
-            _print_verdict(screen, health, verdict)
-            _print(screen, memory, id, counts, balance)
-            _print_work(screen, health)
-            print_summary(screen, costs)
-            print_retention(screen, memory)
-            _print_older(screen, look(memory))
-            for who, problem in _failing(memory).items():
-                screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
+        _print_verdict(screen, health, judge(health, balance.pending))
+        _print(screen, memory, id, counts, balance)
+        _print_work(screen, health)
+        print_summary(screen, costs)
+        print_retention(screen, memory)
+        _print_older(screen, look(memory))
+        for who, problem in failing(memory).items():
+            screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
     return 0
-
-
-def _failing(memory: Reading) -> dict[str, str]:
-    """The plugins that did not answer when they were last asked, and why."""
-    known = Book(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
-    return {id: standing.problem for id, standing in known.items() if standing.failures}
 
 
 def _folder() -> Path | None:
@@ -91,55 +76,6 @@ def _folder() -> Path | None:
         return Path.cwd()
     except FileNotFoundError:
         return None
-
-
-def _health(
-    health: Health, verdict: Verdict, last_of_bank: str, id: str | None
-) -> dict[str, object]:
-    return {
-        "capture": verdict,
-        "worker": {"running": health.worker.running, "pid": health.worker.pid},
-        "last_event": (health.last_event if id is None else last_of_bank) or None,
-        "last_ingest": health.last_ingest or None,
-        "waiting": {"events": health.inbox.events, "bytes": health.inbox.bytes},
-        "chores": health.chores,
-        "disk": health.disk,
-        "archive": health.archive,
-        "gone": {"files": health.gone[0], "lines_kept": health.gone[1]},
-    }
-
-
-def _contract(
-    memory: Reading, id: str | None, counts: Counts, balance: Balance
-) -> dict[str, object]:
-    return {
-        "bank": memory.bank_name(id),
-        "home": str(memory.settings.home),
-        "banks": [{"id": b.id, "name": b.name} for b in memory.reader.banks()],
-        "sessions": counts.sessions,
-        "turns": counts.turns,
-        "exchanges": counts.exchanges,
-        "digests": counts.digests,
-        "commits": counts.commits,
-        "facts": counts.facts,
-        "memories": counts.memories + counts.retained,
-        "opinions": counts.opinions,
-        "shared": counts.shared,
-        "raw_bytes": counts.raw_bytes,
-        "l1_bytes": counts.l1_bytes,
-        "ledger": {
-            "files": balance.files,
-            "lines": balance.lines,
-            "captured": balance.captured,
-            "skipped": balance.skipped or {},
-            "failed": balance.failed,
-            "pending": balance.pending,
-            "redacted": balance.redacted or {},
-            "problems": list(balance.problems),
-            "balanced": balance.accounted + balance.pending == balance.lines,
-        },
-        "stale_sessions": len(memory.reader.stale_sessions()),
-    }
 
 
 def _print(

@@ -7,8 +7,9 @@ import argparse
 from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask import show_answer
-from holdfast.interfaces.cli.screen import Screen, day, plain, short
+from holdfast.interfaces.cli.screen import Screen, day, short
 from holdfast.language import cut
+from holdfast.model.plain import plain
 
 HELP = """\
 What the team knows of a question: out of commits, pulls and issues, what sessions came

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
+from holdfast.app import shapes
 from holdfast.app.browsing import open_browsing
 from holdfast.app.reading import ALL_BANKS
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, plain, short
+from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import cut
 from holdfast.recall.timeline import ALL_KINDS, MOST_UNDATED, Event, Timeline
 
@@ -78,17 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         lost = not told.events and memory.bank_id(arguments.bank) == ""
         hint = memory.no_bank() if lost else ""
     if arguments.json:
-        screen.json(_contract(told, names))
+        screen.json(shapes.timeline(told, names))
     else:
         _print(screen, told, names, hint)
     return 0
-
-
-def _contract(told: Timeline, names: Mapping[str, str]) -> dict[str, object]:
-    whole = plain(told)
-    for event in whole["events"]:
-        event["bank"] = names.get(event["bank"], event["bank"])
-    return whole
 
 
 def _print(screen: Screen, told: Timeline, names: Mapping[str, str], hint: str) -> None:

@@ -6,9 +6,10 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import asking, options
-from holdfast.interfaces.cli.screen import Screen, number, plain
+from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut
 from holdfast.learn.decisions import undoable
+from holdfast.model.plain import plain
 
 HELP = """\
 Take back the latest decisions: what was remembered, corrected, forgotten, restored or merged.

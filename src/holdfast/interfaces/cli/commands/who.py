@@ -6,7 +6,8 @@ import argparse
 
 from holdfast.app.browsing import open_browsing
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, plain, short
+from holdfast.interfaces.cli.screen import Screen, short
+from holdfast.model.plain import plain
 from holdfast.research.expertise import Expert
 
 HELP = """\

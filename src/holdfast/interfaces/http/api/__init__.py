@@ -1,0 +1,27 @@
+"""`/api/v1`: what the command line can do, for programs. One module a noun."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends
+
+from holdfast.interfaces.http.api import (
+    banks,
+    health,
+    knowledge,
+    records,
+    research,
+    rules,
+    search,
+    sessions,
+)
+from holdfast.interfaces.http.api.asked import ERRORS, check_sender
+
+PREFIX = "/api/v1"
+
+
+def make_router() -> APIRouter:
+    """All of it."""
+    router = APIRouter(prefix=PREFIX, dependencies=[Depends(check_sender)], responses=ERRORS)
+    for part in (search, records, knowledge, sessions, rules, banks, health, research):
+        router.include_router(part.router)
+    return router

@@ -1,0 +1,109 @@
+"""Whether all is well: status, cost, doctor, what was injected; and reading what is new."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from holdfast.app import status as standing
+from holdfast.app.costs import look_at_costs
+from holdfast.app.doctor.check import checkup
+from holdfast.app.doctor.examine import examine, mend
+from holdfast.app.memory import Holdfast
+from holdfast.interfaces.http.api.asked import Asking, Bank, Limit, Sent, Told
+from holdfast.interfaces.http.api.schema import with_fields
+from holdfast.model.accounts import Injection
+from holdfast.refine.ingest import Account
+
+router = APIRouter(tags=["health"])
+_Checkup = with_fields(
+    "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
+)
+_Status = with_fields(
+    "Status",
+    "Whether capture works, what is remembered, and the account of every input line.",
+    bank=str,
+    home=str,
+    sessions=int,
+    turns=int,
+    exchanges=int,
+    raw_bytes=int,
+    l1_bytes=int,
+    ledger=dict[str, Any],
+    worker=dict[str, Any],
+    last_event=str | None,
+    cost=dict[str, Any],
+)
+
+
+@router.get("/status", response_model=_Status, summary="How the memory stands")
+async def status(asked: Asking, bank: Bank = "all", cost: bool = False) -> Response:
+    """The same as `holdfast status --json`; with `cost` the whole account of model services."""
+    return await asked.read(lambda memory: standing.status(memory, bank, None, cost))
+
+
+@router.get(
+    "/cost",
+    response_model=with_fields(
+        "CostTold", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]
+    ),
+    summary="What model services took",
+)
+async def cost(asked: Asking) -> Response:
+    """By day, operation and model; caps, pauses, and calls that failed."""
+    return await asked.read(lambda memory: standing.cost(look_at_costs(memory), True))
+
+
+@router.get("/doctor", response_model=_Checkup, summary="Check that everything is in order")
+async def doctor(asked: Asking) -> Response:
+    """Says what is wrong and how to mend it; changes nothing."""
+    return await asked.work(lambda memory: checkup(examine(memory.settings, None), ()))
+
+
+class Mending(Sent):
+    """That it is meant."""
+
+    confirm: Literal["fix", "fix all"] = Field(
+        description='"fix all" also takes away what is broken, and does what takes long.'
+    )
+
+
+@router.post("/doctor/fix", response_model=_Checkup, summary="Mend what can be mended")
+async def fix(asked: Asking, sent: Mending) -> Response:
+    """What takes something away is only done where `confirm` says so."""
+
+    def done(memory: Holdfast) -> Told:
+        mended = mend(memory.settings, None, lambda _: sent.confirm == "fix all")
+        return checkup(examine(memory.settings, None), mended)
+
+    return await asked.work(done)
+
+
+@router.get(
+    "/injections",
+    response_model=with_fields("Injections", injections=list[Injection]),
+    summary="What was put into sessions, and its fate",
+)
+async def injections(asked: Asking, bank: Bank = "all", limit: Limit = 50) -> Response:
+    """The latest first."""
+    return await asked.read(
+        lambda memory: {"injections": memory.store.injections(memory.bank_id(bank), limit=limit)}
+    )
+
+
+@router.post(
+    "/ingest",
+    response_model=with_fields("Ingested", transcripts=Account | None),
+    summary="Read what is new in your own transcripts",
+)
+async def ingest(asked: Asking) -> Response:
+    """Those of the user's agent, where it keeps them; no path is taken."""
+
+    def done(memory: Holdfast) -> Told:
+        inputs = memory.find([]) if memory.default_inputs().is_dir() else []
+        account = memory.ingest(inputs) if inputs else None
+        return {"transcripts": account}
+
+    return await asked.work(done)

@@ -1,0 +1,207 @@
+"""Any record: what it is, what it comes from, and what people decide about it.
+
+Whatever is decided goes into the log of decisions, under the name of whoever asked.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from holdfast.app import shapes
+from holdfast.app.anchoring import anchor_of
+from holdfast.app.erasing import erased_told, remove_copies
+from holdfast.app.memory import Holdfast
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError
+from holdfast.interfaces.http.api.asked import Asking, Bank, Cursor, Id, Limit, Sent, Told, paged
+from holdfast.interfaces.http.api.schema import model_of, page_of, with_fields
+from holdfast.model.curation import Curation
+from holdfast.recall.path import Path as RecordPath
+from holdfast.recall.times import read_span
+
+router = APIRouter(tags=["records"])
+_Decision = with_fields("Decision", "What was decided, as the log has it.", decision=Curation)
+_Erased = with_fields(
+    "Erased",
+    "What is erased, in counts and never in words; what still holds it.",
+    erased=bool,
+    records=dict[str, int],
+    events=int,
+    log_lines=int,
+    backups=list[str],
+    transcripts=list[str],
+)
+_Trace = with_fields(
+    "Record",
+    "A record, what it stands in, what it is made of, its raw line, and its life.",
+    uri=str,
+    kind=str,
+    record=dict[str, Any],
+    above=list[str],
+    below=list[dict[str, Any]],
+    raw=dict[str, Any] | None,
+    superseded=str,
+    history=list[dict[str, Any]],
+    life=list[dict[str, Any]],
+    bearings=list[dict[str, Any]],
+)
+
+
+class Corrected(Sent):
+    """What a record should say."""
+
+    text: str = Field(min_length=1, max_length=20_000)
+
+
+class Into(Sent):
+    """The record that stands for another."""
+
+    into: str = Field(min_length=1, max_length=300)
+
+
+class Purge(Sent):
+    """That it is meant."""
+
+    confirm: Literal["purge"] = Field(description="Erasing is for good; say so.")
+    backups: bool = Field(False, description="Whether backups that hold it are removed, too.")
+
+
+class Scrub(Sent):
+    """A text, or a regular expression between slashes, and that it is meant."""
+
+    pattern: str = Field(min_length=1, max_length=1000)
+    confirm: Literal["scrub", ""] = Field("", description='Without "scrub" it is only counted.')
+    backups: bool = False
+
+
+class Undo(Sent):
+    """How many decisions are taken back, and where."""
+
+    count: int = Field(1, ge=1, le=100)
+    bank: str = Field("all", max_length=200)
+
+
+@router.get("/records/{id:path}/path", response_model=model_of(RecordPath), summary="Its path")
+async def path(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+    """From the facts above a record down to the raw lines."""
+    return await asked.read(lambda memory: memory.path(id, bank))
+
+
+@router.get("/records/{id:path}/purge", response_model=_Erased, summary="What a purge would erase")
+async def plan_purge(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+    """Changes nothing."""
+    return await asked.work(lambda memory: erased_told(memory.plan_purge(id, bank), False))
+
+
+@router.get("/records/{id:path}", response_model=_Trace, summary="One record")
+async def show(
+    asked: Asking,
+    id: Id,
+    bank: Bank = "all",
+    as_of: Annotated[str, Query(max_length=40)] = "",
+    rules: bool = False,
+) -> Response:
+    """With the way down to its raw line, which is shown without secrets; with `rules` also what
+    rules alone make of it."""
+    moment = read_span(as_of).last if as_of else ""
+
+    def found(memory: Holdfast) -> Told:
+        trace = memory.show(id, bank, moment)
+        if trace.raw is not None:
+            clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
+            trace = trace._replace(raw=trace.raw._replace(text=clean))
+        by_rules = memory.by_rules(trace.record) if rules else None
+        return shapes.traced(trace, anchor_of(memory.reader, trace.record), by_rules)
+
+    return await asked.read(found)
+
+
+@router.post("/records/{id:path}/correct", response_model=_Decision, summary="Say it anew")
+async def correct(asked: Asking, id: Id, sent: Corrected, bank: Bank = "all") -> Response:
+    """Its old words are kept as superseded."""
+    return await asked.work(
+        lambda memory: {"decision": memory.correct(id, sent.text, bank, asked.who)}
+    )
+
+
+@router.post("/records/{id:path}/forget", response_model=_Decision, summary="Forget it")
+async def forget(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+    """It, and all that is made of it, is left out of everything until it is restored."""
+    return await asked.work(lambda memory: {"decision": memory.forget(id, bank, asked.who)})
+
+
+@router.post("/records/{id:path}/restore", response_model=_Decision, summary="Bring it back")
+async def restore(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+    """What was forgotten or merged."""
+    return await asked.work(lambda memory: {"decision": memory.restore(id, bank, asked.who)})
+
+
+@router.post("/records/{id:path}/merge", response_model=_Decision, summary="Merge it")
+async def merge(asked: Asking, id: Id, sent: Into, bank: Bank = "all") -> Response:
+    """Let another record stand for this one."""
+    return await asked.work(
+        lambda memory: {"decision": memory.merge(id, sent.into, bank, asked.who)}
+    )
+
+
+@router.post("/records/{id:path}/purge", response_model=_Erased, summary="Erase it for good")
+async def purge(asked: Asking, id: Id, sent: Purge, bank: Bank = "all") -> Response:
+    """With all that is made of it. It cannot be undone."""
+
+    def done(memory: Holdfast) -> Told:
+        told = memory.purge(id, bank, asked.who)
+        remove_copies(told, sent.backups)
+        return erased_told(told, True)
+
+    return await asked.work(done)
+
+
+@router.post("/scrub", response_model=_Erased, summary="Erase a text wherever it is")
+async def scrub(asked: Asking, sent: Scrub) -> Response:
+    """In every bank, for good; without `confirm` it is only counted."""
+
+    def done(memory: Holdfast) -> Told:
+        if not sent.confirm:
+            return erased_told(memory.find_pattern(sent.pattern), False)
+        told = memory.scrub(sent.pattern, asked.who)
+        remove_copies(told, sent.backups)
+        return erased_told(told, True)
+
+    return await asked.work(done)
+
+
+@router.post(
+    "/undo",
+    response_model=with_fields("Undone", undone=list[Curation]),
+    summary="Take back the latest decisions",
+)
+async def undo(asked: Asking, sent: Undo) -> Response:
+    """The latest first; what was erased stays erased."""
+    return await asked.work(
+        lambda memory: {"undone": memory.undo(sent.count, sent.bank, asked.who)}
+    )
+
+
+@router.get(
+    "/decisions",
+    response_model=page_of("decisions", model_of(Curation)),
+    summary="The log of decisions",
+)
+async def decisions(
+    asked: Asking, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
+) -> Response:
+    """Who changed what, by whatever way, the latest first."""
+
+    def found(memory: Holdfast) -> Told:
+        id = memory.bank_id(bank)
+        if id == "":
+            raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
+        banks = [one.id for one in memory.reader.banks()] if id is None else [id]
+        log = [entry for one in banks for entry in memory.reader.curations(one)]
+        page, more = paged(log, lambda entry: (entry.seq, entry.bank), limit, cursor)
+        return {"decisions": page, "cursor": more}
+
+    return await asked.read(found)

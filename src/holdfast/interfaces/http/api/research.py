@@ -1,0 +1,120 @@
+"""Research sessions: started, listed, followed live, cancelled; and what is new in the memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Response
+
+from holdfast.app.investigating import sessions_of, shown
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.interfaces.http.api.asked import Asking, Cursor, Limit, Told, paged, told
+from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
+from holdfast.interfaces.http.api.search import Question
+from holdfast.model.plain import plain
+from holdfast.research.sessions import Session
+
+router = APIRouter(tags=["research"])
+ResearchId = Annotated[str, Path(max_length=60, examples=["mem-0190f3a2b4c1a2b3c4d"])]
+_Session = model_of(Session, "ResearchSession")
+_Whole = extended(_Session, "ResearchWhole", lines=list[dict[str, Any]])
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.post(
+    "/research",
+    status_code=202,
+    response_model=with_fields("Started", session_id=str, events=str),
+    summary="Begin an investigation",
+)
+async def start(asked: Asking, sent: Question) -> Response:
+    """Returns at once; `events` is where its steps are told, and its answer at last."""
+    id = asked.investigations.start(sent.wish(), sent.session)
+    return told({"session_id": id, "events": f"/api/v1/research/{id}/events"}, 202)
+
+
+@router.get("/research", response_model=page_of("sessions", _Session), summary="Research sessions")
+async def listed(asked: Asking, limit: Limit = 20, cursor: Cursor = "") -> Response:
+    """The latest first."""
+
+    def found(memory: Holdfast) -> Told:
+        sessions = sessions_of(memory.settings)
+        page, more = paged(sessions.ids(), lambda id: (id,), limit, cursor)
+        return {"sessions": [sessions.session(id) for id in page], "cursor": more}
+
+    return await asked.read(found)
+
+
+@router.get("/research/{id}", response_model=_Whole, summary="One research session")
+async def one(asked: Asking, id: ResearchId) -> Response:
+    """With every step, without the words of what is not shown any more."""
+
+    def found(memory: Holdfast) -> Told:
+        session, lines = shown(memory, id)
+        return {**plain(session), "lines": lines}
+
+    return await asked.read(found)
+
+
+@router.get(
+    "/research/{id}/events",
+    response_class=Response,
+    responses=_STREAM,
+    summary="Follow a research session",
+)
+async def events(
+    asked: Asking,
+    id: ResearchId,
+    last_event_id: Annotated[str, Header(max_length=20)] = "0",
+) -> Response:
+    """`step` for each step as it is taken, `done` at the end. Whoever was cut off goes on behind
+    the id of the last event that came, sent as `Last-Event-ID`."""
+    if not (last_event_id.isascii() and last_event_id.isdigit()):
+        raise InputError("Last-Event-ID is no number.", "Send the id of the last event.")
+    name = asked.investigations.find(id)
+    return asked.streams.answer(asked.investigations.follow(name, int(last_event_id)))
+
+
+@router.post(
+    "/research/{id}/cancel",
+    response_model=with_fields("Cancelled", session_id=str, cancel=bool),
+    summary="Stop an investigation",
+)
+async def cancel(asked: Asking, id: ResearchId) -> Response:
+    """`cancel` tells whether anybody worked on it."""
+    name = asked.investigations.find(id)
+    return told({"session_id": name, "cancel": asked.investigations.cancel(name)})
+
+
+@router.delete(
+    "/research/{id}",
+    response_model=with_fields("Removed", session_id=str, remove=bool),
+    summary="Remove a research session",
+)
+async def remove(asked: Asking, id: ResearchId) -> Response:
+    """Its questions and steps are gone for good."""
+    name = asked.investigations.find(id)
+
+    def done(memory: Holdfast) -> Told:
+        sessions = sessions_of(memory.settings)
+        if asked.investigations.state(name) == "running":
+            raise InputError(f"{name} is being worked on.", "Cancel it first.")
+        if name not in sessions.ids():
+            raise NotFoundError(f"There is no session {name!r}.", "It never began.")
+        sessions.remove(name)
+        return {"session_id": name, "remove": True}
+
+    return await asked.work(done)
+
+
+@router.get("/live", response_class=Response, responses=_STREAM, summary="What is new, as it comes")
+async def live(asked: Asking) -> Response:
+    """`hello` with how the memory stands, then `changed` whenever something was captured or
+    decided, with the sessions that it changed."""
+    return asked.streams.answer(asked.live.listen())

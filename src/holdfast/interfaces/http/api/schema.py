@@ -1,0 +1,75 @@
+"""Our own records as what OpenAPI can describe.
+
+A record is told to programs with a field for each of its own; pydantic reads the types of these,
+but takes a named tuple for a list. So a model with the same fields is made of each type.
+"""
+
+from __future__ import annotations
+
+import types
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+
+@cache
+def model_of(kind: type, name: str = "") -> type[BaseModel]:
+    """The model of a frozen dataclass or a named tuple."""
+    hints = get_type_hints(kind)
+    bare = cast(Any, kind)
+    names = [f.name for f in fields(bare)] if is_dataclass(bare) else list(bare._fields)
+    shape: dict[str, Any] = {field: (described(hints[field]), ...) for field in names}
+    return create_model(name or kind.__name__, __doc__=kind.__doc__, **shape)
+
+
+@cache
+def named(kind: type, *without: str) -> type[BaseModel]:
+    """The same under its URI, and without some of its fields."""
+    bare = model_of(kind)
+    shape: dict[str, Any] = {
+        name: (field.annotation, ...)
+        for name, field in bare.model_fields.items()
+        if name not in without
+    }
+    return create_model(f"{kind.__name__}Told", __doc__=kind.__doc__, uri=(str, ...), **shape)
+
+
+@cache
+def page_of(items: str, model: Any, /, **beside: Any) -> type[BaseModel]:
+    """A page of a list: its items under their name, and where to go on."""
+    shape: dict[str, Any] = {items: (list[model], ...), "cursor": (str | None, ...)}
+    shape.update({name: (kind, ...) for name, kind in beside.items()})
+    what = getattr(model, "__name__", "").removesuffix("Told") or items.title()
+    return create_model(f"{what}Page", __doc__="Some of a list.", **shape)
+
+
+@cache
+def with_fields(name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
+    """A model of these fields; others may come besides."""
+    made: dict[str, Any] = {field: (described(kind), ...) for field, kind in shape.items()}
+    config = ConfigDict(extra="allow")
+    return create_model(name, __config__=config, __doc__=doc or None, **made)
+
+
+def extended(base: type[BaseModel], name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
+    """A model with more fields than another."""
+    made: dict[str, Any] = {field: (described(kind), ...) for field, kind in shape.items()}
+    return create_model(name, __base__=base, __doc__=doc or base.__doc__, **made)
+
+
+def described(hint: Any) -> Any:
+    """A type with our records in it as one with their models."""
+    if isinstance(hint, type):
+        kind: Any = cast(Any, hint)
+        ours = is_dataclass(kind) or hasattr(kind, "_fields")
+        return model_of(kind) if ours and not issubclass(kind, BaseModel) else kind
+    origin, within = get_origin(hint), tuple(map(described, get_args(hint)))
+    if origin in (Union, types.UnionType):
+        return Union[within]  # noqa: UP007 - made of what is known only now
+    if origin in (tuple, list, frozenset, set):
+        return list[within[0]]
+    if origin is dict:
+        return dict[str, within[1]]
+    return hint

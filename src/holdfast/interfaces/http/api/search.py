@@ -1,0 +1,266 @@
+"""Questions: ask, recall, find, timeline, who knows, team, reflect, brief, hand-off."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from holdfast.app import shapes
+from holdfast.app.briefing import Briefing
+from holdfast.app.handing_off import hand_off
+from holdfast.app.investigating import Investigation
+from holdfast.app.memory import Holdfast
+from holdfast.app.researching import Wish
+from holdfast.interfaces.http.api.asked import (
+    Asking,
+    Bank,
+    Limit,
+    Sent,
+    Told,
+    Words,
+    all_names,
+    names_of,
+)
+from holdfast.interfaces.http.api.schema import described, extended, model_of, with_fields
+from holdfast.model.knowledge import Network
+from holdfast.model.mind import Reflection
+from holdfast.model.plain import plain
+from holdfast.model.query import Answer, Hit, Layer, Place, Strategy
+from holdfast.model.records import ExchangeType
+from holdfast.recall.expansion import Expansion
+from holdfast.recall.finding import Found
+from holdfast.recall.plan import Budget, Fusion, Plan
+from holdfast.recall.timeline import ALL_KINDS, Timeline
+from holdfast.recall.times import read_span
+from holdfast.research.expertise import Expert
+
+router = APIRouter(tags=["questions"])
+_TEXT = Field(min_length=1, max_length=4000)
+_AnyHit = with_fields(
+    "HitTold",
+    "One found record; `bank`, `corrected`, `since` and others only where there is more to say.",
+    uri=str,
+    kind=str,
+    layer=Layer,
+    score=float,
+    text=str,
+    time=str,
+    session=str,
+    source=Place,
+    status=str,
+    freshness=str,
+    trust=str,
+    why=dict[str, float],
+)
+_Recalled = with_fields(
+    "Recall",
+    "The records that speak of a query, best first; or an abstention.",
+    query=str,
+    bank=str,
+    abstained=bool,
+    hits=list[_AnyHit],
+    strategies=list[described(Strategy)],
+    fallbacks=list[str],
+    misses=list[_AnyHit],
+    suggestions=list[str],
+)
+
+
+class Question(Sent):
+    """A question, and how it is asked."""
+
+    question: str = Field(
+        min_length=1, max_length=4000, examples=["Why do we retry in the client?"]
+    )
+    bank: str = Field("all", max_length=200)
+    layers: list[Layer] = Field([], max_length=8)
+    budget: Budget = Budget.MID
+    as_of: str = Field("", max_length=40, examples=["2026-03-01"])
+    session: str = Field("", max_length=60, description="An earlier one to go on with.")
+    model: bool = Field(True, description="Whether a model may answer, if the settings name one.")
+    providers: bool = Field(False, description="Whether plugins are asked, too.")
+
+    def wish(self) -> Wish:
+        """The same as the rest of the program has it."""
+        return Wish(
+            self.question,
+            self.bank,
+            tuple(self.layers),
+            as_of=read_span(self.as_of).last if self.as_of else "",
+            budget=self.budget,
+            providers=self.providers,
+            model=self.model,
+        )
+
+
+@router.post("/ask", response_model=model_of(Answer), summary="Ask, and get a cited answer")
+async def ask(asked: Asking, sent: Question) -> Response:
+    """A cited answer, or an abstention that says so. `POST /research` does the same and tells
+    each step as it is taken."""
+    wish = sent.wish()
+    return await asked.work(lambda memory: Investigation(memory, wish, sent.session).answer())
+
+
+@router.get("/recall", response_model=_Recalled, summary="Find the records that speak of a query")
+async def recall(
+    asked: Asking,
+    q: Words,
+    bank: Bank = "all",
+    layer: Annotated[list[Layer], Query(max_length=8)] = [],  # noqa: B006 - FastAPI copies it
+    network: Annotated[list[Network], Query(max_length=4)] = [],  # noqa: B006
+    limit: Limit = 10,
+    budget: Budget = Budget.MID,
+    expansion: Expansion = Expansion.FULL,
+    fusion: Fusion = Fusion.SCORES,
+    branch: Annotated[str, Query(max_length=300)] = "",
+    as_of: Annotated[str, Query(max_length=40)] = "",
+) -> Response:
+    """Best first. Where nothing is relevant it abstains, and says what came nearest."""
+    plan = Plan(
+        tuple(layer),
+        limit,
+        budget,
+        fusion,
+        expansion,
+        as_of=read_span(as_of).last if as_of else "",
+        networks=tuple(network),
+        branch=branch,
+    )
+
+    def found(memory: Holdfast) -> Told:
+        hint = memory.no_network(bank, plan.networks)
+        notes = {"notes": [hint]} if hint else {}
+        return {**shapes.recalled(memory.recall_by(q, bank, plan), names_of(memory, bank)), **notes}
+
+    return await asked.work(found)
+
+
+@router.get("/find", response_model=model_of(Found), summary="Find work by what is known of it")
+async def find(
+    asked: Asking,
+    file: Annotated[str, Query(max_length=1000)] = "",
+    concept: Annotated[str, Query(max_length=200)] = "",
+    type: ExchangeType | None = None,
+    since: Annotated[str, Query(max_length=40)] = "",
+    until: Annotated[str, Query(max_length=40)] = "",
+    bank: Bank = "all",
+    limit: Limit = 20,
+) -> Response:
+    """Exchanges that touched a file, are about a concept, or of a type or a time; by file also
+    commits. At least one filter is needed."""
+    kind = type.value if type is not None else ""
+
+    def found(memory: Holdfast) -> Told:
+        sifted = memory.sift(file, concept, kind, since, until, bank, limit)
+        return shapes.sifted(sifted, all_names(memory))
+
+    return await asked.read(found)
+
+
+@router.get(
+    "/timeline", response_model=model_of(Timeline), summary="What came before and after something"
+)
+async def timeline(
+    asked: Asking,
+    anchor: Annotated[str, Query(max_length=300)] = "",
+    q: Annotated[str, Query(max_length=4000)] = "",
+    bank: Bank = "all",
+    kind: Annotated[list[str], Query(max_length=10, examples=[list(ALL_KINDS)])] = [],  # noqa: B006
+    before: Annotated[int, Query(ge=0, le=200)] = 5,
+    after: Annotated[int, Query(ge=0, le=200)] = 5,
+) -> Response:
+    """Around a record or a date (`anchor`), or the record that speaks best of `q`; the latest
+    without either."""
+
+    def found(memory: Holdfast) -> Told:
+        told = memory.timeline(anchor, q, bank, kind, before, after)
+        return shapes.timeline(told, all_names(memory))
+
+    return await (asked.work(found) if q else asked.read(found))
+
+
+@router.get(
+    "/who",
+    response_model=with_fields("Experts", bank=str, about=str, experts=list[Expert]),
+    summary="Who knows most about a file, a folder or a matter",
+)
+async def who(asked: Asking, about: Words, bank: Bank = "all", limit: Limit = 5) -> Response:
+    """People by their commits, best first."""
+
+    def found(memory: Holdfast) -> Told:
+        name = memory.bank_name(memory.bank_id(bank))
+        return {"bank": name, "about": about, "experts": memory.who_knows(about, bank, limit)}
+
+    return await asked.read(found)
+
+
+@router.get(
+    "/team",
+    response_model=extended(
+        model_of(Answer), "TeamAnswer", evidence=list[Hit], people=list[Expert]
+    ),
+    summary="What the team knows of a question",
+)
+async def team(asked: Asking, q: Words, bank: Bank = "all", limit: Limit = 10) -> Response:
+    """An answer out of commits, pulls and issues, the best records, and the people to ask."""
+
+    def found(memory: Holdfast) -> Told:
+        told = memory.team_query(q, bank, limit)
+        return {**plain(told.answer), "evidence": told.evidence, "people": told.people}
+
+    return await asked.work(found)
+
+
+class Thought(Sent):
+    """What to think about."""
+
+    query: str = _TEXT
+    bank: str = Field(min_length=1, max_length=200)
+    store: bool = Field(True, description="Whether what it comes to believe is kept.")
+
+
+@router.post("/reflect", response_model=model_of(Reflection), summary="What a bank makes of it")
+async def reflect(asked: Asking, sent: Thought) -> Response:
+    """Through the disposition of the bank, with what speaks for and against it."""
+    return await asked.work(lambda memory: memory.reflect(sent.query, sent.bank, sent.store))
+
+
+@router.get(
+    "/brief",
+    response_model=with_fields("Brief", id=str, text=str, records=list[str]),
+    summary="What a session would be told",
+)
+async def brief(
+    asked: Asking,
+    bank: Annotated[str, Query(min_length=1, max_length=200)],
+    prompt: Annotated[str, Query(max_length=4000)] = "",
+) -> Response:
+    """At its start, or for a prompt; the latter by words alone, as where no server runs."""
+
+    def made(memory: Holdfast) -> Told:
+        with Briefing(memory.settings) as briefing:
+            given = (
+                briefing.goal_brief(prompt, bank, quickly=True)
+                if prompt
+                else briefing.session_brief(bank)
+            )
+        return {"id": given.id, "text": given.text, "records": given.records}
+
+    return await asked.work(made)
+
+
+@router.get(
+    "/handoff",
+    response_model=with_fields("HandOff", page=str),
+    summary="A session or a topic, packed for whoever goes on with it",
+)
+async def handoff(asked: Asking, what: Words, bank: Bank = "all") -> Response:
+    """As a page of Markdown, and what it is made of. Nothing is written to a file."""
+
+    def packed(memory: Holdfast) -> Told:
+        pack, page = hand_off(memory, what, bank)
+        return {**plain(pack), "page": page, "file": ""}
+
+    return await asked.work(packed)

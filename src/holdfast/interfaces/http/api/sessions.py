@@ -1,0 +1,142 @@
+"""Sessions, their messages and their exchanges."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from holdfast.app import shapes
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.interfaces.http.api.asked import (
+    Asking,
+    Bank,
+    Cursor,
+    Limit,
+    Told,
+    paged,
+    read_cursor,
+    write_cursor,
+)
+from holdfast.interfaces.http.api.schema import extended, named, page_of
+from holdfast.model.records import Digest, Exchange, Session, Turn
+
+router = APIRouter(tags=["sessions"])
+_ALL = 1 << 31
+SessionId = Annotated[
+    str,
+    Path(max_length=200, description="Our id or the host's own, or the start of ours."),
+]
+_Session = named(Session)
+_Whole = extended(
+    _Session, "SessionWhole", digest=named(Digest) | None, exchanges=int, messages=int
+)
+
+
+def find_session(memory: Holdfast, id: str, bank: str = "all") -> Session:
+    """The session of an id: ours, the start of it, or the host's own."""
+    within = memory.bank_id(bank)
+    known = memory.reader.find(within, "session", id, 2)
+    found = [one for one in known if isinstance(one, Session)]
+    if len(found) > 1 and found[0].id != id:
+        raise InputError(f"Several sessions start with {id!r}.", "Give more of the id.")
+    if found:
+        return found[0]
+    raise NotFoundError(f"There is no session {id!r}.", "GET /api/v1/sessions lists them.")
+
+
+@router.get("/sessions", response_model=page_of("sessions", _Session), summary="Sessions")
+async def sessions(
+    asked: Asking,
+    bank: Bank = "all",
+    agent: Annotated[str, Query(max_length=100)] = "",
+    branch: Annotated[str, Query(max_length=300)] = "",
+    limit: Limit = 50,
+    cursor: Cursor = "",
+) -> Response:
+    """The latest first."""
+
+    def found(memory: Holdfast) -> Told:
+        known = [
+            one
+            for one in memory.reader.sessions(memory.bank_id(bank), _ALL)
+            if agent in ("", one.agent) and branch in ("", one.branch)
+        ]
+        page, more = paged(known, lambda one: (one.started, one.id), limit, cursor)
+        return {"sessions": [shapes.named("session", one) for one in page], "cursor": more}
+
+    return await asked.read(found)
+
+
+@router.get("/sessions/{id}", response_model=_Whole, summary="One session")
+async def session(asked: Asking, id: SessionId, bank: Bank = "all") -> Response:
+    """With its digest, and how much is in it."""
+
+    def found(memory: Holdfast) -> Told:
+        one, reader = find_session(memory, id, bank), memory.reader
+        digest = reader.digest_of(one.bank, one.id)
+        return {
+            **shapes.named("session", one),
+            "digest": shapes.named("digest", digest) if digest is not None else None,
+            "exchanges": len(reader.exchanges(one.bank, one.id)),
+            "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
+        }
+
+    return await asked.read(found)
+
+
+@router.get(
+    "/sessions/{id}/messages",
+    response_model=page_of("messages", named(Turn)),
+    summary="The messages of a session",
+)
+async def messages(
+    asked: Asking,
+    id: SessionId,
+    bank: Bank = "all",
+    first: Annotated[int, Query(ge=0, le=_ALL, description="From this place (`seq`) on.")] = 0,
+    limit: Limit = 100,
+    cursor: Cursor = "",
+) -> Response:
+    """In their order, from a place on."""
+    start = first
+    if cursor:
+        (start,) = _place(cursor)
+
+    def found(memory: Holdfast) -> Told:
+        one = find_session(memory, id, bank)
+        turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
+        page = turns[:limit]
+        more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
+        return {"messages": [shapes.named("turn", turn) for turn in page], "cursor": more}
+
+    return await asked.read(found)
+
+
+def _place(cursor: str) -> tuple[int]:
+    match read_cursor(cursor):
+        case (int() as start,) if 0 <= start <= _ALL:
+            return (start,)
+        case _:
+            raise InputError("This is no cursor of this list.", "Take the one of the page before.")
+
+
+@router.get(
+    "/sessions/{id}/exchanges",
+    response_model=page_of("exchanges", named(Exchange)),
+    summary="The exchanges of a session",
+)
+async def exchanges(
+    asked: Asking, id: SessionId, bank: Bank = "all", limit: Limit = 100, cursor: Cursor = ""
+) -> Response:
+    """In their order: each one request and its resolution."""
+
+    def found(memory: Holdfast) -> Told:
+        one = find_session(memory, id, bank)
+        known = memory.reader.exchanges(one.bank, one.id)
+        page, more = paged(known, lambda e: (e.first_seq, e.id), limit, cursor, descending=False)
+        return {"exchanges": [shapes.named("exchange", e) for e in page], "cursor": more}
+
+    return await asked.read(found)

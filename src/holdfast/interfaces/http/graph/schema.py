@@ -1,0 +1,366 @@
+"""The questions and the changes of the graph, and how one of them is answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import strawberry
+from graphql import GraphQLError, GraphQLSyntaxError, parse
+from strawberry.schema.config import StrawberryConfig
+from strawberry.types import ExecutionContext
+
+from holdfast.app import shapes
+from holdfast.app.investigating import Investigation
+from holdfast.app.memory import Holdfast
+from holdfast.app.researching import Wish
+from holdfast.errors import HoldfastError, InputError
+from holdfast.interfaces.http.api.asked import all_names, paged
+from holdfast.interfaces.http.api.listing import latest_records
+from holdfast.interfaces.http.api.sessions import find_session
+from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.graph import known, limits, types
+from holdfast.interfaces.http.graph.types import Asked, Context, bounded, made
+from holdfast.model.curation import Curation
+from holdfast.model.plain import plain
+from holdfast.model.query import Layer
+from holdfast.recall.plan import Budget, Plan
+
+_ALL = 1 << 31
+
+
+@strawberry.type
+class Query:
+    """What can be asked. `bank` is a name or an id; `all` is every one."""
+
+    @strawberry.field
+    async def banks(self, info: Asked) -> list[types.Bank]:
+        """Every bank, by name."""
+        found = await info.context.read(lambda memory: memory.known_banks())
+        return [types.bank_node(bank) for bank in found]
+
+    @strawberry.field
+    async def bank(self, info: Asked, name: str) -> types.Bank:
+        """One bank."""
+        return types.bank_node(await info.context.read(lambda memory: memory.bank(name)))
+
+    @strawberry.field
+    async def sessions(
+        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+    ) -> types.Sessions:
+        """The latest first."""
+        return await info.context.read(lambda m: types.sessions_in(m, bank, limit, cursor))
+
+    @strawberry.field
+    async def session(self, info: Asked, id: str) -> types.Session:
+        """One session, with its messages and exchanges."""
+        return made(
+            types.Session, "session", await info.context.read(lambda m: find_session(m, id))
+        )
+
+    @strawberry.field
+    async def messages(
+        self, info: Asked, session: str, first: int = 0, limit: int = 100
+    ) -> list[types.Message]:
+        """The messages of a session, from a place on."""
+
+        def found(memory: Holdfast) -> list[types.Message]:
+            one = find_session(memory, session)
+            rest = memory.reader.turns_from(one.bank, one.id, max(0, first))
+            most = zip(rest, range(bounded(limit)), strict=False)
+            return [made(types.Message, "turn", turn) for turn, _ in most]
+
+        return await info.context.read(found)
+
+    @strawberry.field
+    async def exchanges(
+        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+    ) -> types.Exchanges:
+        """Of all sessions, the latest first."""
+        found, more = await _latest(info, "exchange", bank, limit, cursor)
+        return types.Exchanges(
+            items=[made(types.Exchange, "exchange", one) for one in found], cursor=more
+        )
+
+    @strawberry.field
+    async def memories(
+        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+    ) -> known.Memories:
+        """What was remembered and retained, the latest first."""
+        found, more = await _latest(info, "memory", bank, limit, cursor)
+        return known.Memories(
+            items=[made(known.Memory, "memory", one) for one in found], cursor=more
+        )
+
+    @strawberry.field
+    async def commits(
+        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+    ) -> known.Commits:
+        """Of the histories that were read, the latest first."""
+        found, more = await _latest(info, "commit", bank, limit, cursor)
+        return known.Commits(
+            items=[made(known.Commit, "commit", one) for one in found], cursor=more
+        )
+
+    @strawberry.field
+    async def concepts(
+        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+    ) -> known.Concepts:
+        """The one that was touched last first."""
+
+        def found(memory: Holdfast) -> known.Concepts:
+            listed, names = memory.concepts(bank, _ALL), all_names(memory)
+            page, more = paged(listed, lambda one: (one.updated, one.id), bounded(limit), cursor)
+            return known.Concepts(
+                items=[known.concept_node(one, names) for one in page], cursor=more
+            )
+
+        return await info.context.read(found)
+
+    @strawberry.field
+    async def facts(
+        self,
+        info: Asked,
+        bank: str = "all",
+        kind: str = "",
+        all: bool = False,
+        limit: int = 50,
+        cursor: str = "",
+    ) -> known.Facts:
+        """Those in force, the latest first; with `all` also those that ended."""
+
+        def found(memory: Holdfast) -> known.Facts:
+            listed = memory.facts(bank, kind, all)
+            page, more = paged(
+                listed, lambda fact: (fact.validity.learned, fact.id), bounded(limit), cursor
+            )
+            return known.Facts(items=[made(known.Fact, "fact", one) for one in page], cursor=more)
+
+        return await info.context.read(found)
+
+    @strawberry.field
+    async def entities(
+        self, info: Asked, bank: str = "all", kind: str = "", limit: int = 50, cursor: str = ""
+    ) -> known.Entities:
+        """Who and what is involved; those in most records first."""
+
+        def found(memory: Holdfast) -> known.Entities:
+            listed = memory.entities(bank, kind, _ALL)
+            page, more = paged(
+                listed, lambda one: (one.mentions, one.id, one.bank), bounded(limit), cursor
+            )
+            return known.Entities(
+                items=[made(known.Entity, "entity", one) for one in page], cursor=more
+            )
+
+        return await info.context.read(found)
+
+    @strawberry.field
+    async def search(
+        self,
+        info: Asked,
+        query: str,
+        bank: str = "all",
+        limit: int = 10,
+        layers: list[str] | None = None,
+        budget: str = "mid",
+    ) -> known.Found:
+        """The records that speak of a query, best first; or an abstention."""
+        plan = Plan(_layers(layers or []), bounded(limit), _budget(budget))
+        found = await info.context.work(lambda memory: memory.recall_by(query, bank, plan))
+        hits, misses = (
+            [made(known.Hit, "", hit, uri=hit.uri) for hit in some]
+            for some in (found.hits, found.misses)
+        )
+        return known.Found(
+            query=found.query,
+            bank=found.bank,
+            abstained=found.abstained,
+            hits=hits,
+            misses=misses,
+            suggestions=list(found.suggestions),
+        )
+
+    @strawberry.field
+    async def record(self, info: Asked, uri: str) -> known.Record:
+        """Any record, by its URI or the start of its id."""
+        found = await info.context.read(lambda memory: memory.show(uri, "all"))
+        told: Any = shapes.named(found.word, found.record)
+        return known.Record(uri=told["uri"], kind=found.word, record=told, above=list(found.above))
+
+    @strawberry.field
+    async def decisions(
+        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+    ) -> known.Decisions:
+        """The log: who changed what, the latest first."""
+
+        def found(memory: Holdfast) -> known.Decisions:
+            id = memory.bank_id(bank)
+            banks = [one.id for one in memory.reader.banks()] if id is None else [id]
+            log = [entry for one in banks for entry in memory.reader.curations(one)]
+            page, more = paged(log, lambda one: (one.seq, one.bank), bounded(limit), cursor)
+            return known.Decisions(items=[_decision(one) for one in page], cursor=more)
+
+        return await info.context.read(found)
+
+
+@strawberry.type
+class Mutation:
+    """What can be done. All but `searchMemory` is in the log of decisions."""
+
+    @strawberry.mutation
+    async def search_memory(
+        self, info: Asked, question: str, bank: str = "all", session: str = ""
+    ) -> known.MemoryAnswer:
+        """Ask, and get a cited answer; `session` goes on with an earlier one."""
+        wish = Wish(_said(question), bank)
+        told = await info.context.work(lambda m: Investigation(m, wish, session).answer())
+        citations = [known.citation_node(one) for one in told.citations]
+        return made(known.MemoryAnswer, "", told, citations=citations)
+
+    @strawberry.mutation
+    async def remember(self, info: Asked, text: str, bank: str) -> known.Memory:
+        """Keep a text, with the secrets out."""
+        who = info.context.who
+        kept = await info.context.work(lambda m: m.remember(_said(text), bank, who))
+        return made(known.Memory, "memory", kept)
+
+    @strawberry.mutation
+    async def retain(
+        self,
+        info: Asked,
+        text: str,
+        bank: str,
+        network: str = "world",
+        confidence: float | None = None,
+        where: str = "",
+        why: str = "",
+    ) -> known.Memory:
+        """Keep a text as a memory of a network; an opinion needs a confidence."""
+        who = info.context.who
+        kept = await info.context.work(
+            lambda m: m.retain(_said(text), network, confidence, where, why, bank, who)
+        )
+        return made(known.Memory, "memory", kept)
+
+    @strawberry.mutation
+    async def correct(self, info: Asked, id: str, text: str) -> known.Decision:
+        """Say a record anew."""
+        who = info.context.who
+        return _decision(await info.context.work(lambda m: m.correct(id, _said(text), who=who)))
+
+    @strawberry.mutation
+    async def forget(self, info: Asked, id: str) -> known.Decision:
+        """Leave a record, and all that is made of it, out of everything."""
+        who = info.context.who
+        return _decision(await info.context.work(lambda m: m.forget(id, who=who)))
+
+    @strawberry.mutation
+    async def restore(self, info: Asked, id: str) -> known.Decision:
+        """Bring back what was forgotten or merged."""
+        who = info.context.who
+        return _decision(await info.context.work(lambda m: m.restore(id, who=who)))
+
+    @strawberry.mutation
+    async def merge(self, info: Asked, id: str, into: str) -> known.Decision:
+        """Let one record stand for another."""
+        who = info.context.who
+        return _decision(await info.context.work(lambda m: m.merge(id, into, who=who)))
+
+    @strawberry.mutation
+    async def merge_entities(
+        self, info: Asked, name: str, into: str, bank: str = "all"
+    ) -> known.Decision:
+        """Let two entities be one."""
+        who = info.context.who
+        return _decision(await info.context.work(lambda m: m.merge_entities(name, into, bank, who)))
+
+    @strawberry.mutation
+    async def split_entity(
+        self, info: Asked, name: str, alias: str, bank: str = "all"
+    ) -> known.Decision:
+        """Let one spelling of an entity stand by itself."""
+        who = info.context.who
+        return _decision(await info.context.work(lambda m: m.split_entity(name, alias, bank, who)))
+
+    @strawberry.mutation
+    async def undo(self, info: Asked, count: int = 1, bank: str = "all") -> list[known.Decision]:
+        """Take back the latest decisions."""
+        who = info.context.who
+        undone = await info.context.work(lambda m: m.undo(max(1, min(count, 100)), bank, who))
+        return [_decision(one) for one in undone]
+
+
+async def _latest(
+    info: Asked, kind: str, bank: str, limit: int, cursor: str
+) -> tuple[list[Any], str | None]:
+    def found(memory: Holdfast) -> tuple[list[Any], str | None]:
+        id = memory.bank_id(bank)
+        return latest_records(memory.reader, id, kind, bounded(limit), cursor)
+
+    return await info.context.read(found)
+
+
+def _decision(entry: Curation) -> known.Decision:
+    return known.Decision(**plain(entry))
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise InputError("There are no words in it.", "Say something.")
+    return text
+
+
+def _layers(names: list[str]) -> tuple[Layer, ...]:
+    try:
+        return tuple(Layer(name) for name in names)
+    except ValueError as error:
+        raise InputError(str(error), f"One of: {', '.join(Layer)}.") from error
+
+
+def _budget(name: str) -> Budget:
+    try:
+        return Budget(name)
+    except ValueError as error:
+        raise InputError(str(error), f"One of: {', '.join(Budget)}.") from error
+
+
+class _Schema(strawberry.Schema):
+    def process_errors(
+        self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
+    ) -> None:
+        """Nothing is logged: errors are told to whoever asked, and hold words of the memory."""
+
+
+_SCHEMA = _Schema(Query, Mutation, config=StrawberryConfig(auto_camel_case=True))
+
+
+async def answer(
+    desk: Desk, who: str, query: str, variables: dict[str, Any] | None, operation: str | None
+) -> dict[str, Any]:
+    """One question of the graph, answered; or what is wrong with it."""
+    try:
+        limits.check(parse(query, no_location=True, max_tokens=limits.MOST_TOKENS))
+    except (GraphQLSyntaxError, HoldfastError, RecursionError) as error:
+        return {"data": None, "errors": [_told(error)]}
+    result = await _SCHEMA.execute(
+        query, variables, context_value=Context(desk, who), operation_name=operation
+    )
+    told: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        told["errors"] = [_told(error) for error in result.errors]
+    return told
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    """An error, without what only we should know."""
+    cause = error.original_error if isinstance(error, GraphQLError) else None
+    ours = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
+    place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}
+    if ours is not None:
+        aside = {"code": "bad_input", "remedy": ours.remedy}
+        return {"message": ours.message, **place, "extensions": aside}
+    if isinstance(error, GraphQLError) and cause is None:
+        return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}
+    deep = isinstance(error, RecursionError)
+    message = "This asks too deep." if deep else "Something went wrong."
+    return {"message": message, **place, "extensions": {"code": "failed", "remedy": ""}}

@@ -1,0 +1,234 @@
+"""What the graph is made of: our records, and the ways from one to the next."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import strawberry
+from strawberry.types import Info
+
+from holdfast.app.memory import Holdfast
+from holdfast.interfaces.http.api.asked import paged, write_cursor
+from holdfast.interfaces.http.desk import Desk
+from holdfast.model.bank import Bank as BankRecord
+from holdfast.model.plain import plain
+from holdfast.model.records import Session as SessionRecord
+from holdfast.model.uris import uri as uri_of
+
+T = TypeVar("T")
+_AT_ONCE = 8
+
+
+class Context:
+    """What every resolver is given: the desk, and in whose name things are changed. One question
+    waits for a few looks at a time, however many it fans out into."""
+
+    def __init__(self, desk: Desk, who: str) -> None:
+        self._desk = desk
+        self._room = asyncio.Semaphore(_AT_ONCE)
+        self.who = who
+
+    async def read(self, what: Callable[[Holdfast], T]) -> T:
+        """A look into what is stored."""
+        async with self._room:
+            return await self._desk.read(what)
+
+    async def work(self, what: Callable[[Holdfast], T]) -> T:
+        """What recalls, thinks or changes something."""
+        async with self._room:
+            return await self._desk.work(what)
+
+
+Asked = Info[Context, None]
+
+
+def made(kind: type[T], word: str, record: object, **more: Any) -> T:
+    """A node of a record."""
+    told = {"uri": uri_of(word, str(getattr(record, "id", ""))), **plain(record), **more}
+    names = {field.name for field in dataclasses.fields(kind)}  # pyright: ignore[reportArgumentType]
+    return kind(**{name: value for name, value in told.items() if name in names})
+
+
+@strawberry.type
+class Message:
+    """One message of a session: text, or a tool call."""
+
+    uri: str
+    id: str
+    bank: str
+    session: strawberry.ID
+    seq: int
+    time: str
+    role: str
+    trust: str
+    text: str
+    speaker: str
+    branch: str
+    tool: strawberry.scalars.JSON | None = None
+
+
+@strawberry.type
+class Exchange:
+    """One request and its resolution."""
+
+    uri: str
+    id: str
+    bank: str
+    session: strawberry.ID
+    first_seq: int
+    last_seq: int
+    started: str
+    ended: str
+    type: str
+    title: str
+    summary: str
+    details: str
+    outcome: str
+    trust: str
+
+    @strawberry.field
+    async def messages(self, info: Asked, limit: int = 100) -> list[Message]:
+        """The messages that it is made of."""
+        bank, session, last = self.bank, str(self.session), self.last_seq
+        most = min(last, self.first_seq + bounded(limit) - 1)
+        found = await info.context.read(
+            lambda memory: memory.reader.turns(bank, session, self.first_seq, most)
+        )
+        return [made(Message, "turn", turn) for turn in found]
+
+
+@strawberry.type
+class Digest:
+    """The summary of one session."""
+
+    uri: str
+    request: str
+    outcome: str
+    trust: str
+    investigated: list[str]
+    learned: list[str]
+    completed: list[str]
+    next_steps: list[str]
+
+
+@strawberry.type
+class Messages:
+    """A page of messages."""
+
+    items: list[Message]
+    cursor: str | None
+
+
+@strawberry.type
+class Exchanges:
+    """A page of exchanges."""
+
+    items: list[Exchange]
+    cursor: str | None
+
+
+@strawberry.type
+class Session:
+    """One run of one agent; `host` is the id that the agent itself uses."""
+
+    uri: str
+    id: strawberry.ID
+    bank: str
+    host: str
+    agent: str
+    parent: str
+    subagent: str
+    title: str
+    branch: str
+    started: str
+    ended: str
+
+    @strawberry.field
+    async def messages(self, info: Asked, first: int = 0, limit: int = 100) -> Messages:
+        """From a place on, in their order."""
+        start, most = max(0, first), bounded(limit)
+
+        def found(memory: Holdfast) -> Messages:
+            rest = memory.reader.turns_from(self.bank, str(self.id), start)
+            turns = [turn for turn, _ in zip(rest, range(most + 1), strict=False)]
+            more = write_cursor(turns[most].seq) if len(turns) > most else None
+            return Messages(items=[made(Message, "turn", t) for t in turns[:most]], cursor=more)
+
+        return await info.context.read(found)
+
+    @strawberry.field
+    async def exchanges(self, info: Asked, limit: int = 50, cursor: str = "") -> Exchanges:
+        """In their order."""
+
+        def found(memory: Holdfast) -> Exchanges:
+            known = memory.reader.exchanges(self.bank, str(self.id))
+            page, more = paged(
+                known, lambda e: (e.first_seq, e.id), bounded(limit), cursor, descending=False
+            )
+            return Exchanges(items=[made(Exchange, "exchange", e) for e in page], cursor=more)
+
+        return await info.context.read(found)
+
+    @strawberry.field
+    async def digest(self, info: Asked) -> Digest | None:
+        """What it came to."""
+        found = await info.context.read(
+            lambda memory: memory.reader.digest_of(self.bank, str(self.id))
+        )
+        return made(Digest, "digest", found) if found is not None else None
+
+
+@strawberry.type
+class Sessions:
+    """A page of sessions."""
+
+    items: list[Session]
+    cursor: str | None
+
+
+def sessions_in(memory: Holdfast, bank: str, limit: int, cursor: str) -> Sessions:
+    """A page of them, the latest first."""
+    known: Iterable[SessionRecord] = memory.reader.sessions(memory.bank_id(bank), 1 << 31)
+    page, more = paged(list(known), lambda one: (one.started, one.id), bounded(limit), cursor)
+    return Sessions(items=[made(Session, "session", one) for one in page], cursor=more)
+
+
+@strawberry.type
+class Disposition:
+    """How a bank reasons, each from 1 to 5."""
+
+    skepticism: int
+    literalism: int
+    empathy: int
+
+
+@strawberry.type
+class Bank:
+    """The memory of one project."""
+
+    id: strawberry.ID
+    name: str
+    created: str
+    background: str
+    disposition: Disposition
+    aliases: list[str]
+    retention: int
+
+    @strawberry.field
+    async def sessions(self, info: Asked, limit: int = 50, cursor: str = "") -> Sessions:
+        """The latest first."""
+        name = str(self.id)
+        return await info.context.read(lambda memory: sessions_in(memory, name, limit, cursor))
+
+
+def bank_node(bank: BankRecord) -> Bank:
+    """A bank as a node."""
+    return made(Bank, "bank", bank, disposition=Disposition(**plain(bank.disposition)))
+
+
+def bounded(limit: int) -> int:
+    """As many as one page may have."""
+    return max(1, min(limit, 200))

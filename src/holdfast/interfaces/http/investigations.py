@@ -1,0 +1,112 @@
+"""Investigations that somebody follows over HTTP.
+
+They run on the desk's one thread for models, one after the other, and are written to their
+journals; following one is reading its journal on. Whoever starts one gets its name at once, though
+it may still wait for its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from functools import partial
+
+from holdfast.app.investigating import Investigation, sessions_of
+from holdfast.app.memory import Holdfast
+from holdfast.app.researching import Wish
+from holdfast.errors import BusyError, HoldfastError, InputError
+from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.streaming import Told
+from holdfast.research.records import without
+from holdfast.research.sessions import Line, State, new_id
+
+MOST_AT_ONCE = 20
+_LOOK_S = 0.1
+_KEPT = 200
+
+
+class Investigations:
+    """Those of one server."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._sessions = sessions_of(desk.settings)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._stopped: set[str] = set()
+        self._failed: dict[str, str] = {}
+
+    def start(self, wish: Wish, session: str = "") -> str:
+        """Begin one, or go on with one; returns its name."""
+        if len(self._running) >= MOST_AT_ONCE:
+            raise BusyError("Too many questions at once.", "Ask again in a moment.")
+        id = self._sessions.find(session) if session else new_id()
+        if id in self._running:
+            raise InputError(f"{id} is being worked on.", "Wait for its answer, or cancel it.")
+        task = asyncio.create_task(self._drive(wish, bool(session), id))
+        self._running[id] = task
+        return id
+
+    async def _drive(self, wish: Wish, follows: bool, id: str) -> None:
+        def all_of_it(memory: Holdfast) -> None:
+            if id in self._stopped:
+                return
+            for _ in Investigation(memory, wish, id if follows else "", id):
+                pass
+
+        try:
+            await self._desk.work(all_of_it)
+        except HoldfastError as error:
+            if len(self._failed) >= _KEPT:
+                self._failed.clear()
+            self._failed[id] = f"{error.message} {error.remedy}".strip()
+        finally:
+            del self._running[id]
+            self._stopped.discard(id)
+
+    def find(self, id: str) -> str:
+        """The investigation that is meant, whether or not it has begun."""
+        return id if id in self._running or id in self._failed else self._sessions.find(id)
+
+    def state(self, id: str) -> str:
+        """How one stands; one that waits for its turn is `running`."""
+        if id in self._running:
+            return State.RUNNING.value
+        return State.FAILED.value if id in self._failed else self._sessions.state(id).value
+
+    def cancel(self, id: str) -> bool:
+        """Stop one; returns whether anybody worked on it."""
+        waits = id in self._running
+        if waits:
+            self._stopped.add(id)
+        begun = id in self._sessions.ids() and self._sessions.cancel(id)
+        return waits or begun
+
+    async def follow(self, id: str, after: int) -> AsyncGenerator[Told]:
+        """The steps of one behind the first `after`, and those to come until it rests."""
+        seen = -1
+        while True:
+            # Whether it runs is looked at first: what it wrote before it left is read after.
+            state = self.state(id)
+            size = self._size(id)
+            if size != seen:
+                seen = size
+                for line in await self._desk.read(partial(self._lines, id, after)):
+                    after += 1
+                    yield Told("step", {"session_id": id, **line}, str(after))
+            if state != State.RUNNING.value:
+                said = {"problem": self._failed[id]} if id in self._failed else {}
+                yield Told("done", {"session_id": id, "state": state, **said}, str(after))
+                return
+            await asyncio.sleep(_LOOK_S)
+
+    def _lines(self, id: str, after: int, memory: Holdfast) -> list[Line]:
+        if id not in self._sessions.ids():
+            return []
+        return without(memory.reader, self._sessions.lines(id))[after:]
+
+    def _size(self, id: str) -> int:
+        try:
+            return os.stat(self._sessions.journal(id)).st_size  # noqa: PTH116 - asked very often
+        except OSError:
+            return -1

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+from bench.browse_load import load
+
+
+def test_fifty_clients_at_once_get_no_error_and_the_server_does_not_grow() -> None:
+    told = load(clients=50, seconds=5)
+    assert set(told.statuses) == {200}, told.statuses
+    # What a short time takes for buffers and pools is not a leak; a leak is more than this.
+    assert told.mb_after - told.mb_before < 60, told.mb_after
