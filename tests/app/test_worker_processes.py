@@ -169,7 +169,8 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         (one.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
     make_corpus(tmp_path / "projects", 16, 400)
     assert run(calm, "worker").returncode == 0
-    for limit in (0, 100_000, 400_000, 700_000):
+    whole = (calm / "memory.db").stat().st_size
+    for limit in (0, 100_000, whole * 3 // 4, whole * 9 // 10):
         full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, -1)); {MAIN}"
         done = subprocess.run(
             [sys.executable, "-B", "-c", full, "worker", "--nudged"],

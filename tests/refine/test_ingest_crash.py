@@ -14,7 +14,7 @@ from tests.dump import dump
 
 from holdfast.testing.transcripts import Script, bug_hunt
 
-ROUNDS = 10
+ROUNDS = 4
 KILLS = 5
 
 
@@ -80,7 +80,7 @@ def test_killed_at_random_points_and_resumed_it_has_the_same_rows(
                 landed += 1
         ingest(corpus, home, workers)
         assert dump(home / "memory.db") == calm
-    assert landed >= ROUNDS // workers, "the kills must have hit a running ingest"
+    assert landed >= 2, "the kills must have hit a running ingest"
 
 
 def test_two_at_once_do_no_harm(tmp_path: Path) -> None:

@@ -134,13 +134,24 @@ class Lookups:
 def _fitting(given: Mapping[str, Any], most: int) -> dict[str, Any]:
     """A result with as many whole items of its lists as fit, the later ones left out."""
     told = dict(given)
-    while len(json.dumps(told, ensure_ascii=False, default=str)) > most:
-        lists = [name for name, value in told.items() if isinstance(value, list) and value]
-        if not lists:
-            return {"text": json.dumps(told, ensure_ascii=False, default=str)[: most - 20]}
-        longest = max(lists, key=lambda name: len(json.dumps(told[name], default=str)))
-        told[longest] = told[longest][:-1]
+    lists = {name: value for name, value in told.items() if isinstance(value, list)}
+    bare = {name: value for name, value in told.items() if name not in lists}
+    room = most - _size(bare) - sum(len(name) + 8 for name in lists)
+    if room < 0:
+        return {"text": json.dumps(bare, ensure_ascii=False, default=str)[: most - 20]}
+    for name, items in lists.items():
+        kept: list[Any] = []
+        for item in cast(list[Any], items):
+            room -= _size(item) + 2
+            if room < 0:
+                break
+            kept.append(item)
+        told[name] = kept
     return told
+
+
+def _size(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False, default=str))
 
 
 class Sentence(NamedTuple):
