@@ -106,10 +106,12 @@ class _Client:
         while time.monotonic() < until:
             self._ask(*_ASKED[self._turn % len(_ASKED)])
             self._turn += 1
+        self._line.close()
 
     def ask_all(self) -> None:
         for asked in _ASKED:
             self._ask(*asked)
+        self._line.close()
 
     def _ask(self, method: str, path: str, body: str) -> None:
         began = time.perf_counter()

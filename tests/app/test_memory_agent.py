@@ -16,8 +16,9 @@ from tests.claude_code.lab import find_claude
 from tests.inference.services import running
 
 from holdfast.app.agent import MemoryAgent, Talk, is_wanted
-from holdfast.app.investigating import Investigation, Wish, sessions_of
+from holdfast.app.investigating import Investigation, sessions_of
 from holdfast.app.memory import Holdfast
+from holdfast.app.researching import Wish
 from holdfast.inference.agent_chat import GUARD, AgentChat
 from holdfast.inference.chat import Chat
 from holdfast.model.query import Answer

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from tests.recall.bank import read_in, talk
 
-from holdfast.app.investigating import Investigation, Wish, sessions_of, shown, start
+from holdfast.app.investigating import Investigation, sessions_of, shown, start
 from holdfast.app.memory import Holdfast
+from holdfast.app.researching import Wish
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
 from holdfast.model.query import Citation, Layer, Recalled
 from holdfast.model.research import Event, Stage

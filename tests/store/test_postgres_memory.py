@@ -16,9 +16,10 @@ from tests.store.postgres_server import Server
 from holdfast.app.backends import open_as_it_is, open_store, open_to_ask, place_of
 from holdfast.app.evaluation.engine import neutral
 from holdfast.app.goal import goal_now
-from holdfast.app.investigating import Investigation, Wish
+from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
 from holdfast.app.moving import move_memory
+from holdfast.app.researching import Wish
 from holdfast.errors import InputError, SettingsError, StoreError
 from holdfast.settings import Settings, load_settings
 from holdfast.store.notes import Faults

@@ -134,14 +134,16 @@ class Lookups:
 def _fitting(given: Mapping[str, Any], most: int) -> dict[str, Any]:
     """A result with as many whole items of its lists as fit, the later ones left out."""
     told = dict(given)
-    lists = {name: value for name, value in told.items() if isinstance(value, list)}
+    lists = {
+        name: cast(list[Any], value) for name, value in told.items() if isinstance(value, list)
+    }
     bare = {name: value for name, value in told.items() if name not in lists}
     room = most - _size(bare) - sum(len(name) + 8 for name in lists)
     if room < 0:
         return {"text": json.dumps(bare, ensure_ascii=False, default=str)[: most - 20]}
     for name, items in lists.items():
         kept: list[Any] = []
-        for item in cast(list[Any], items):
+        for item in items:
             room -= _size(item) + 2
             if room < 0:
                 break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.store.curated import Curated
+from holdfast.model.curation import Curated
 from holdfast.store.overview import Author, Tally, Wanted
 from holdfast.testing.store_samples import (
     BANK,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from holdfast.app.investigating import Investigation, Wish
+from holdfast.app.investigating import Investigation
 from holdfast.app.reading import open_reading
+from holdfast.app.researching import Wish
 from holdfast.errors import CancelledError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day

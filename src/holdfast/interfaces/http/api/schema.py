@@ -59,12 +59,17 @@ def extended(base: type[BaseModel], name: str, doc: str = "", /, **shape: Any) -
     return create_model(name, __base__=base, __doc__=doc or base.__doc__, **made)
 
 
+def _is_model(kind: type) -> bool:
+    return issubclass(kind, BaseModel)
+
+
 def described(hint: Any) -> Any:
     """A type with our records in it as one with their models."""
     if isinstance(hint, type):
         kind: Any = cast(Any, hint)
-        ours = is_dataclass(kind) or hasattr(kind, "_fields")
-        return model_of(kind) if ours and not issubclass(kind, BaseModel) else kind
+        if _is_model(kind):
+            return kind
+        return model_of(kind) if is_dataclass(kind) or hasattr(kind, "_fields") else kind
     origin, within = get_origin(hint), tuple(map(described, get_args(hint)))
     if origin in (Union, types.UnionType):
         return Union[within]  # noqa: UP007 - made of what is known only now
