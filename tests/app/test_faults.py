@@ -15,6 +15,7 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
+import pytest
 from tests.app.homes import (
     SCRIPTS,
     environment,
@@ -30,6 +31,7 @@ from tests.hooked import Home
 
 from holdfast.capture import inbox, journal
 from holdfast.capture.places import Places
+from holdfast.errors import NewerSchemaError
 from holdfast.store.sqlite.schema import VERSION, steps
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.transcripts import bug_hunt
@@ -171,9 +173,10 @@ def test_an_older_program_may_be_at_work_while_a_newer_one_comes(tmp_path: Path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     with closing(SqliteStore(home / "memory.db", steps()[:1])) as older:
         assert run(home, "worker").returncode == 0, "the newer one brings it up to date"
-        with older.transaction():
-            source = older.add_source("/old/one.jsonl", "claude-code", older.banks()[0].id)
-        assert older.source(source.id) == source
+        bank = older.banks()[0].id
+        with pytest.raises(NewerSchemaError), older.transaction():
+            older.add_source("/old/one.jsonl", "claude-code", bank)
+        assert older.source_at("/old/one.jsonl") is None
     assert run(home, "doctor").returncode == 0
     copies = sorted(copy.name for copy in (home / "backups").iterdir())
     assert sorted(copies) == sorted(f"memory-schema{number}-1.db" for number in range(1, VERSION))

@@ -21,8 +21,8 @@ a concept, or of a type; by file also commits and pulls. Filters combine, the la
 come first. At least one filter is needed.
 
 A file is a path (src/ui/rest.js), the end of one (rest.js, ui/rest.js), or a folder
-with a slash at its end (src/ui/). A concept is a word of the keywords, in any form.
-Dates are days, months or moments in UTC; both ends count.
+(src/ui/; without the slash too, where no file has that name). A concept is a word of
+the keywords, in any form. Dates are days, months or moments in UTC; both ends count.
 
 --json prints {"bank", "filter", "findings", "more"}; each finding has "uri", "kind",
 "time", "type", "title", "files" (changed), "files_read", "session" and "bank"."""
@@ -92,16 +92,15 @@ def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) ->
 
 def _advice(filter: Filter, everywhere: bool) -> str:
     advice: list[str] = []
-    if filter.file:
-        name = filter.file.rstrip("/").rpartition("/")[2]
-        alone = f"Try the name alone ({name}); a" if name != filter.file else "A"
-        advice.append(f"{alone} folder needs a slash at its end.")
+    file = filter.file.rstrip("/")
+    name = file.rpartition("/")[2]
+    if name != file:
+        advice.append(f"Try the name alone ({name}).")
     if sum(map(bool, filter)) > 1:
         advice.append("Try fewer filters.")
     if not everywhere:
         advice.append("--bank all looks in every bank.")
-    if filter.concept or filter.file:
-        words = filter.concept or filter.file
+    if words := filter.concept or file:
         advice.append(f"`holdfast recall {words}` searches all that was said.")
     return " ".join(advice) or "Try another type, or other dates."
 
