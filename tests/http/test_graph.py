@@ -30,14 +30,14 @@ def _session(folder: Path) -> Path:
                 "uuid": f"u{number}",
                 "sessionId": "5e5510f0-0000-4000-8000-000000000001",
                 "timestamp": f"2026-03-01T12:00:{number:02}.000Z",
-                "cwd": "/work/harbour",
+                "cwd": "/home/dev/harbour",
                 "message": {"role": role, "content": content},
             }
         )
 
     for file in (*HOSTILE, "src/tide.py", "src/clock.py"):
         say("user", f"Please mend `src/tide.py` and look at {file[:80]} with TideTable.")
-        asked = {"file_path": f"/work/harbour/{file}", "old_string": "a", "new_string": "b"}
+        asked = {"file_path": f"/home/dev/harbour/{file}", "old_string": "a", "new_string": "b"}
         call = f"t{len(lines)}"
         use = {"type": "tool_use", "id": call, "name": "Edit", "input": asked}
         say("assistant", [{"type": "text", "text": "TideTable is mended."}, use])

@@ -14,7 +14,7 @@ from holdfast.learn.sharing import Sharer, Words, after, draft, same_words
 from holdfast.model.trust import Trust
 
 ANN = Sharer("Ann", "ann@x.org", "2026-11-01T00:00:00.000Z", "mind this")
-WORDS = Words(Redactor(), "/work/proj")
+WORDS = Words(Redactor(), "/srv/proj")
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ WORDS = Words(Redactor(), "/work/proj")
         (r"see C:\Users\bob\x and c:\\Users\\bob\\x", r"see ~\x and ~\\x"),
         ("see '/root/x' and https://a.org/root/x", "see '~/x' and https://a.org/root/x"),
         ("~/.claude/projects/-home-ann-proj/a.jsonl", "~/.claude/projects/-~-proj/a.jsonl"),
-        ("edit /work/proj/src/a.py, not /work/project", "edit src/a.py, not /work/project"),
+        ("edit /srv/proj/src/a.py, not /srv/project", "edit src/a.py, not /srv/project"),
         ("a\x1b[2Jb", "a[2Jb"),
         ("export API_TOKEN=ghp_" + "a1B2c3D4" * 5, "export API_TOKEN=[redacted:"),
     ],
