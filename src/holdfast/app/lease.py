@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import NamedTuple
 
+from holdfast.capture.locks import is_locked
 from holdfast.capture.places import Places
 
 PATIENCE_S = 5.0
@@ -121,26 +122,10 @@ class WorkerSeen(NamedTuple):
 
 def see_worker(places: Places) -> WorkerSeen:
     """Look without touching anything."""
-    running = _is_locked(places.lock)
+    running = is_locked(places.lock)
     pid, started = _read_pid(places.pid)
     alive = pid is not None and _is_alive(pid, started)
     return WorkerSeen(running, pid if alive and running else None, pid is not None and not running)
-
-
-def _is_locked(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _read_pid(path: Path) -> tuple[int | None, str]:

@@ -18,6 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from holdfast.capture.locks import is_locked
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.research import ENDS
 from holdfast.regex import regex
@@ -127,7 +128,7 @@ class Sessions:
     def state(self, id: str) -> State:
         """How a session stands."""
         path = self._path(id, must=True)
-        if _is_held(path.with_suffix(".run")):
+        if is_locked(path.with_suffix(".run")):
             return State.RUNNING
         last = ""
         for line in _lines(path):
@@ -148,7 +149,7 @@ class Sessions:
         path = self._path(id, must=True)
         while True:
             # Whether it runs is looked at first: what it wrote before it left is read after.
-            running = _is_held(path.with_suffix(".run"))
+            running = is_locked(path.with_suffix(".run"))
             for line in list(_lines(path))[after:]:
                 after += 1
                 yield line
@@ -159,7 +160,7 @@ class Sessions:
     def cancel(self, id: str) -> bool:
         """Tell whoever works on a session to stop; returns whether anybody does."""
         run = self._path(id, must=True).with_suffix(".run")
-        if not _is_held(run):
+        if not is_locked(run):
             return False
         with suppress(OSError):
             descriptor = os.open(run, os.O_WRONLY | _PRIVATE)
@@ -179,7 +180,7 @@ class Sessions:
         oldest = f"{_PREFIX}{time.time_ns() // 1_000_000 - MOST_DAYS * _DAY_MS:011x}"
         for id in [*known[MOST_SESSIONS - 1 :], *(id for id in known if id < oldest)]:
             with suppress(OSError, NotFoundError):
-                if not _is_held(self.journal(id).with_suffix(".run")):
+                if not is_locked(self.journal(id).with_suffix(".run")):
                     self.remove(id)
 
     def journal(self, id: str) -> Path:
@@ -246,22 +247,6 @@ def _hold(path: Path) -> int:
             os.close(held)
             raise
         os.close(held)
-
-
-def _is_held(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | _PRIVATE)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _is_asked(line: Line) -> bool:
