@@ -16,9 +16,8 @@ from holdfast.app.access_results import confidence, result_of, tell_strategies
 from holdfast.app.access_tools import ACCESS_TOOLS, LIMIT, STRATEGIES, USUAL_MS
 from holdfast.app.backends import open_to_ask
 from holdfast.app.looking import Looking
-from holdfast.app.reading import utc_now
 from holdfast.app.results import fit
-from holdfast.app.tool import Object, Tool, check, find_tool
+from holdfast.app.tool import Object
 from holdfast.capture.redact import Redactor
 from holdfast.model.query import Hit, Layer, Passage, Strategy
 from holdfast.recall import arms
@@ -34,7 +33,6 @@ from holdfast.recall.race import Arm, race
 from holdfast.recall.relevance import coverage
 from holdfast.recall.standing import stand
 from holdfast.settings import Settings, load_settings
-from holdfast.store.protocol import ReadStore
 
 _POOL = 60
 _NO_MODEL = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
@@ -51,15 +49,10 @@ _ABOUT = {
 class Access(Looking):
     """The tools, over one memory."""
 
-    def __init__(
-        self,
-        reader: ReadStore,
-        settings: Settings,
-        bank: str = "",
-        now: Callable[[], str] = utc_now,
-    ) -> None:
-        super().__init__(reader, settings, bank, now)
-        self._run: dict[str, Callable[[Object], Object]] = {
+    offered = ACCESS_TOOLS
+
+    def ways(self) -> dict[str, Callable[[Object], Object]]:
+        return {
             "memory_search_fts": self._fts,
             "memory_search_vector": self._vector,
             "memory_search_hybrid": self._hybrid,
@@ -69,15 +62,6 @@ class Access(Looking):
             "memory_scan_recent_sessions": self._scan_recent_sessions,
             "memory_grep_transcripts": self._grep_transcripts,
         }
-
-    def tools(self) -> tuple[Tool, ...]:
-        """What can be called, with the schemas of what each takes."""
-        return ACCESS_TOOLS
-
-    def call(self, name: str, arguments: object = None) -> Object:
-        """The result of a tool; raises `InputError` where a call is not as offered."""
-        tool = find_tool(ACCESS_TOOLS, name)
-        return self._run[tool.name](check(tool, arguments))
 
     def _fts(self, given: Object) -> Object:
         bank, query = self._read(given)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from holdfast.app.reading import meant_bank, no_bank, utc_now
-from holdfast.app.tool import Object
+from holdfast.app.tool import Object, Tool, check, find_tool
 from holdfast.errors import HoldfastError
 from holdfast.recall.meaning import Meaning
 from holdfast.refine.banks import Banks
@@ -20,7 +20,10 @@ from holdfast.store.protocol import Reader, ReadStore
 
 
 class Looking:
-    """One memory. `bank` is a name, "all", or "" for that of this folder."""
+    """One memory. `bank` is a name, "all", or "" for that of this folder. Whoever looks by tools
+    says which there are, and by `ways` what each does."""
+
+    offered: ClassVar[tuple[Tool, ...]] = ()
 
     def __init__(
         self,
@@ -36,6 +39,20 @@ class Looking:
         self._banks = Banks(settings)
         self._meaning: Meaning | None = None
         self._problem = ""
+        self._run = self.ways()
+
+    def ways(self) -> dict[str, Callable[[Object], Object]]:
+        """What each tool does, by its name."""
+        return {}
+
+    def tools(self) -> tuple[Tool, ...]:
+        """What can be called, with the schemas of what each takes."""
+        return self.offered
+
+    def call(self, name: str, arguments: object = None) -> Object:
+        """The result of a tool; raises `InputError` where a call is not as offered."""
+        tool = find_tool(self.offered, name)
+        return self._run[tool.name](check(tool, arguments))
 
     def __enter__(self) -> Self:
         return self

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from holdfast.app.backends import open_to_ask
 from holdfast.app.index_entries import entry_of, event_entry
 from holdfast.app.looking import Looking
-from holdfast.app.reading import here, utc_now
+from holdfast.app.reading import here
 from holdfast.app.results import fit
 from holdfast.app.schemes import resolve
 from holdfast.app.search_tools import DAYS, DEPTH, LIMIT, MODES, SEARCH_TOOLS, SESSIONS, SUGGESTED
-from holdfast.app.tool import Object, Tool, check, find_tool
+from holdfast.app.tool import Object
 from holdfast.errors import InputError
 from holdfast.model.query import Filter, Layer, Passage
 from holdfast.model.records import Digest, Exchange
@@ -30,7 +30,7 @@ from holdfast.recall.plan import Budget, Plan
 from holdfast.recall.timeline import KINDS, read_anchor, timeline
 from holdfast.recall.times import read_span
 from holdfast.settings import Settings, load_settings
-from holdfast.store.protocol import ReadStore, Record
+from holdfast.store.protocol import Record
 
 _POOL = 200
 _FOUND = 1000
@@ -53,15 +53,10 @@ class _Span(NamedTuple):
 class Search(Looking):
     """The tools, over one memory."""
 
-    def __init__(
-        self,
-        reader: ReadStore,
-        settings: Settings,
-        bank: str = "",
-        now: Callable[[], str] = utc_now,
-    ) -> None:
-        super().__init__(reader, settings, bank, now)
-        self._run: dict[str, Callable[[Object], Object]] = {
+    offered = SEARCH_TOOLS
+
+    def ways(self) -> dict[str, Callable[[Object], Object]]:
+        return {
             "search_observations": self._observations,
             "search_sessions": self._sessions,
             "search_user_prompts": self._prompts,
@@ -72,15 +67,6 @@ class Search(Looking):
             "get_context_timeline": self._timeline,
             "get_timeline_by_query": self._timeline_by_query,
         }
-
-    def tools(self) -> tuple[Tool, ...]:
-        """What can be called, with the schemas of what each takes."""
-        return SEARCH_TOOLS
-
-    def call(self, name: str, arguments: object = None) -> Object:
-        """The result of a tool; raises `InputError` where a call is not as offered."""
-        tool = find_tool(SEARCH_TOOLS, name)
-        return self._run[tool.name](check(tool, arguments))
 
     def _observations(self, given: Object) -> Object:
         types, files = _many(given.get("type")), _many(given.get("files"))
