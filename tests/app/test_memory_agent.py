@@ -273,7 +273,7 @@ def test_who_asks_gets_the_models_answer_unless_it_is_not_wanted(
         service.answer = lambda body: completion(("answer", sentences))
         with Holdfast(replace(memory.settings, models=models)) as asked:
             assert asked.ask(QUESTION, "all").answer == f"{TRUE} [1]"
-            for quiet in ({"model": False}, {"as_of": "2027-01-01T00:00:00Z"}, {"budget": "low"}):
+            for quiet in ({"model": False}, {"as_of": "2027-01-01"}, {"budget": "low"}):
                 assert asked.ask(QUESTION, "all", **quiet).cost.tokens == 0  # type: ignore[arg-type]
         off = replace(memory.settings, models=replace(models, agent="none"))
         with Holdfast(off) as asked:

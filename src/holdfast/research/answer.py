@@ -13,7 +13,7 @@ says how much of the question the evidence covers, not whether the evidence is t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from holdfast.language import (
@@ -297,7 +297,13 @@ def _of_trust(chosen: Sequence[Evidence]) -> list[str]:
 
 
 def _days(earlier: str, later: str) -> int:
-    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).days
+    return (_moment(later) - _moment(earlier)).days
+
+
+def _moment(time: str) -> datetime:
+    """A time as records spell it, or a day alone, which begins in UTC."""
+    told = datetime.fromisoformat(time)
+    return told if told.tzinfo is not None else told.replace(tzinfo=UTC)
 
 
 def _citation(reader: Reader, number: int, item: Evidence) -> Citation:
