@@ -25,13 +25,14 @@ from holdfast.errors import (
     SpendError,
     StoreBusyError,
 )
-from holdfast.interfaces.http import api, graphql, pages
+from holdfast.interfaces.http import api, graphql, mcp, pages
 from holdfast.interfaces.http.api.asked import ForeignError, NotJsonError
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.guard import Guard
 from holdfast.interfaces.http.investigations import Investigations
 from holdfast.interfaces.http.keys import COOKIE, Keys
 from holdfast.interfaces.http.live import Live
+from holdfast.interfaces.http.mcp_sessions import AgentSessions
 from holdfast.interfaces.http.streaming import Streams
 from holdfast.interfaces.ui.render import STATIC, Pages
 
@@ -52,6 +53,7 @@ class Site:
         self.streams = Streams()
         self.investigations = Investigations(desk)
         self.live = Live(desk)
+        self.agents = AgentSessions()
         self.guard = Guard(self._app(), keys, hosts)
 
     def _app(self) -> FastAPI:
@@ -77,6 +79,7 @@ class Site:
             app.include_router(router, include_in_schema=False)
         app.include_router(api.make_router())
         app.include_router(graphql.router)
+        app.include_router(mcp.router, include_in_schema=False)
         for kind in (HoldfastError, HTTPException, RequestValidationError, Exception):
             app.add_exception_handler(kind, self._failed)
         return app

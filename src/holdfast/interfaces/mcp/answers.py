@@ -20,7 +20,7 @@ from holdfast.app.tool import Object
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.offer import Ask
-from holdfast.interfaces.mcp.opened import Opened
+from holdfast.interfaces.mcp.opened import Opened, Source
 from holdfast.interfaces.mcp.told import failed, result
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
@@ -39,11 +39,15 @@ _WRITING = ("memory_reflect", "remember", "learn", "auto_learn")
 
 
 class Answers:
-    """Answers from the memory as it is now."""
+    """Answers from the memory as it is now: of the bank of the folder we stand in, or of one that
+    is named."""
 
-    def __init__(self) -> None:
-        self._reading: Opened[Reading] = Opened(open_reading)
-        self._writing: Any = None
+    def __init__(
+        self, reading: Source[Reading] | None = None, writing: Any = None, bank: str | None = None
+    ) -> None:
+        self._reading: Source[Reading] = reading or Opened(open_reading)
+        self._writing = writing
+        self._bank = bank
         self._run: dict[str, Callable[[Object, Ask], Object]] = {
             "memory": self._memory,
             "memory_recall": self._recall,
@@ -63,12 +67,12 @@ class Answers:
     def list_resources(self) -> list[Object]:
         """A handful of records to begin with."""
         reading = self.reading()
-        return resources.list_resources(reading.reader, reading.bank_id())
+        return resources.list_resources(reading.reader, reading.bank_id(self._bank))
 
     def read_resource(self, uri: str) -> Object:
         """A record by its URI."""
         reading = self.reading()
-        return resources.read_resource(reading.reader, reading.bank_id(), uri)
+        return resources.read_resource(reading.reader, reading.bank_id(self._bank), uri)
 
     def call(self, name: str, arguments: Object, ask: Ask) -> Object:
         """The result of a tool. What the user can mend is told to the model as a result."""
@@ -89,7 +93,7 @@ class Answers:
     def _memory(self, given: Object, ask: Ask) -> Object:
         """The answer of an investigation, which has a name before it begins; it ends when nobody
         waits for it any more."""
-        wish = Wish(given["question"])
+        wish = Wish(given["question"], self._bank)
         investigation = Investigation(self.reading(), wish, given.get("session_id", ""))
         ask.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
         ask.progress(f"Session {investigation.id}")
@@ -105,7 +109,7 @@ class Answers:
     def _team(self, given: Object, ask: Ask) -> Object:
         ask.progress("Asking the team's history")
         limit = given.get("limit", _EVIDENCE)
-        told = self.reading().team_query(given["question"], limit=limit)
+        told = self.reading().team_query(given["question"], self._bank, limit)
         people = [_person(one) for one in told.people]
         shown = (hit for hit in told.evidence[:limit])
         evidence, _ = fit(_hit(hit) | {"text": cut(hit.text, _EXCERPT)} for hit in shown)
@@ -123,9 +127,9 @@ class Answers:
         budget = Budget(given.get("budget") or Budget.MID)
         plan = Plan(layers, _HITS, budget, networks=networks, branch=given.get("branch", ""))
         reading = self.reading()
-        found = reading.recall_by(given["query"], None, plan)
-        hint = reading.no_bank() if reading.bank_id() == "" else ""
-        hint = hint or reading.no_network(None, networks)
+        found = reading.recall_by(given["query"], self._bank, plan)
+        hint = reading.no_bank() if reading.bank_id(self._bank) == "" else ""
+        hint = hint or reading.no_network(self._bank, networks)
         return _recalled(found, hint)
 
 

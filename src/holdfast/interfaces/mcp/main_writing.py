@@ -15,7 +15,7 @@ from holdfast.app.results import fit
 from holdfast.app.teaching import AGENT, learned_told
 from holdfast.app.tool import Object
 from holdfast.interfaces.mcp.offer import Ask
-from holdfast.interfaces.mcp.opened import Opened
+from holdfast.interfaces.mcp.opened import Opened, Source
 from holdfast.interfaces.mcp.told import result
 from holdfast.model.mind import Reflection
 from holdfast.model.trust import Trust
@@ -26,10 +26,13 @@ _CITED = 10
 
 
 class Writing:
-    """A memory that can be written, opened anew when it comes into being or is replaced."""
+    """A memory that can be written: in the bank of the folder we stand in, or in one that is
+    named."""
 
-    def __init__(self) -> None:
-        self._memory: Opened[Holdfast] = Opened(_open)
+    def __init__(self, memory: Source[Holdfast] | None = None, bank: str | None = None) -> None:
+        self._memory: Source[Holdfast] = memory or Opened(_open)
+        self._is_lent = memory is not None
+        self._bank = bank
         self._run: dict[str, Callable[[Object, Ask], Object]] = {
             "memory_reflect": self._reflect,
             "remember": self._remember,
@@ -47,6 +50,8 @@ class Writing:
 
     def _writable(self) -> Holdfast:
         """The memory, made if there is none yet."""
+        if self._is_lent:
+            return self._memory.now()
         settings = load_settings()
         if not settings.store and not settings.database.exists():
             open_memory(settings).close()
@@ -54,12 +59,12 @@ class Writing:
 
     def _reflect(self, given: Object, ask: Ask) -> Object:
         ask.progress("Recalling what bears on it")
-        told = self._memory.now().reflect(given["query"])
+        told = self._memory.now().reflect(given["query"], self._bank)
         return result(_reflected_text(told), _reflected(told))
 
     def _remember(self, given: Object, ask: Ask) -> Object:
         memory = self._writable()
-        kept = memory.remember(given["text"], who=_who(ask), trust=Trust.ASSISTANT)
+        kept = memory.remember(given["text"], self._bank, _who(ask), Trust.ASSISTANT)
         name = uri("memory", kept.id)
         bank = memory.bank_name(kept.bank)
         data = {"uri": name, "bank": bank, "text": kept.what, "trust": kept.trust.value}
@@ -71,7 +76,8 @@ class Writing:
             given["content"],
             given.get("scope", "project"),
             given.get("paths", ()),
-            by=AGENT,
+            self._bank,
+            AGENT,
         )
         data = learned_told(learned, written=False)
         if learned.documented:
@@ -85,7 +91,7 @@ class Writing:
 
     def _auto_learn(self, given: Object, ask: Ask) -> Object:
         ask.progress("Looking at what was learned")
-        data: Object = self._memory.now().auto_learn(given["action"])
+        data: Object = self._memory.now().auto_learn(given["action"], bank=self._bank)
         if "candidates" in data:
             kept, left = fit(data["candidates"])
             data |= {"candidates": kept} | ({"left_out": left} if left else {})

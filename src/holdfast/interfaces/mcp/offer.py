@@ -9,12 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
+import holdfast
 from holdfast.app.tool import Object, Tool, check, find_tool
 from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.mcp.wire import INVALID_PARAMS, RpcError
+from holdfast.interfaces.mcp.wire import INVALID_PARAMS, RpcError, agree
 
+_LONGEST_NAME = 60
 TEMPLATES = [
     {
         "uriTemplate": "holdfast://{word}/{id}",
@@ -39,6 +41,19 @@ class Offer(NamedTuple):
     slow: frozenset[str] = frozenset()
     load: bool = False
 
+    def greet(self, params: Object) -> Object:
+        """Who we are, said to a client that begins."""
+        return {
+            "protocolVersion": agree(params.get("protocolVersion")),
+            "capabilities": {"tools": {"listChanged": False}, "resources": {}},
+            "serverInfo": {
+                "name": self.name,
+                "title": self.title,
+                "version": holdfast.__version__,
+            },
+            "instructions": self.instructions,
+        }
+
     def list_tools(self) -> list[Object]:
         """All tools, as they are offered."""
         return [listing(tool, self.load) for tool in self.tools]
@@ -50,6 +65,20 @@ class Offer(NamedTuple):
             return tool.name, check(tool, params.get("arguments"))
         except InputError as error:
             raise RpcError(INVALID_PARAMS, f"{error.message} {error.remedy}".strip()) from error
+
+
+def client_name(params: Object) -> str:
+    """What a client that begins calls itself."""
+    client: object = params.get("clientInfo")
+    name: object = cast(Object, client).get("name") if isinstance(client, dict) else ""
+    return name[:_LONGEST_NAME] if isinstance(name, str) else ""
+
+
+def progress_token(params: Object) -> str | int | None:
+    """By what a client wants to be told how far a call is; None where it does not."""
+    meta: object = params.get("_meta")
+    token = cast(Object, meta).get("progressToken") if isinstance(meta, dict) else None
+    return token if isinstance(token, str | int) else None
 
 
 def listing(tool: Tool, load: bool) -> Object:

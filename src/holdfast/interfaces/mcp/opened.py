@@ -1,5 +1,5 @@
-"""A memory that is open for as long as it is the one on disk: opened anew when it comes into being
-or is replaced."""
+"""A memory to answer from: one that is opened anew when it comes into being or is replaced, or one
+that somebody else holds open and lends."""
 
 from __future__ import annotations
 
@@ -19,6 +19,35 @@ class Closable(Protocol):
 
 
 Held = TypeVar("Held", bound=Closable)
+
+
+Now_co = TypeVar("Now_co", covariant=True)
+
+
+class Source(Protocol[Now_co]):
+    """Where a memory is had from."""
+
+    def now(self) -> Now_co:
+        """The memory as it is now."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the files."""
+        ...
+
+
+class Lent(Generic[Held]):
+    """A memory of somebody else's, who closes it."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    def now(self) -> Held:
+        """The memory."""
+        return self._held
+
+    def close(self) -> None:
+        """Nothing: it is not ours."""
 
 
 class Opened(Generic[Held]):

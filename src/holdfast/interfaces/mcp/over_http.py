@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from holdfast.errors import InputError
-from holdfast.interfaces.mcp.offer import Offer
+from holdfast.interfaces.mcp.offer import Offer, progress_token
 from holdfast.interfaces.mcp.server import Server
 from holdfast.interfaces.mcp.wire import (
     BUSY,
@@ -70,7 +70,7 @@ class _Post:
     def __init__(self, messages: Sequence[Message]) -> None:
         self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.ids = {key for m in messages if (key := _id_key(m)) is not None}
-        tokens = [_token(m) for m in messages if m.id is not None]
+        tokens = [progress_token(m.params) for m in messages if m.id is not None]
         self.tokens = {_key("token", token) for token in tokens if token is not None}
 
 
@@ -83,12 +83,6 @@ def _id_key(message: Message) -> Key | None:
 
 def _key(kind: str, value: object) -> Key:
     return f"{kind} {type(value).__name__}", value
-
-
-def _token(message: Message) -> str | int | None:
-    meta: object = message.params.get("_meta")
-    told = cast(dict[str, Any], meta).get("progressToken") if isinstance(meta, dict) else None
-    return told if isinstance(told, str | int) else None
 
 
 class Session:

@@ -16,9 +16,15 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, cast
 
-import holdfast
 from holdfast.errors import HoldfastError
-from holdfast.interfaces.mcp.offer import TEMPLATES, Ask, Engine, Offer
+from holdfast.interfaces.mcp.offer import (
+    TEMPLATES,
+    Ask,
+    Engine,
+    Offer,
+    client_name,
+    progress_token,
+)
 from holdfast.interfaces.mcp.wire import (
     BUSY,
     INTERNAL_ERROR,
@@ -28,7 +34,6 @@ from holdfast.interfaces.mcp.wire import (
     Message,
     Object,
     RpcError,
-    agree,
     failure,
     notice,
     read_messages,
@@ -41,7 +46,6 @@ _LAST_STEPS_S = 1.5
 CALM_S = 1.5
 # More than these wait for nothing; what a client may make us keep has an end.
 MOST_WAITING = 1_000
-_LONGEST_NAME = 60
 
 Id = str | int | None
 
@@ -188,9 +192,8 @@ class Server:
 
     def _teller(self, params: Object) -> Callable[[float, str], None]:
         """Tells a client how far a call is, if it wants to know."""
-        meta: object = params.get("_meta")
-        token = cast(Object, meta).get("progressToken") if isinstance(meta, dict) else None
-        if not isinstance(token, str | int):
+        token = progress_token(params)
+        if token is None:
             return lambda done, text: None
         return lambda done, text: self._send(
             notice(
@@ -232,16 +235,5 @@ class Server:
             self._write(line)
 
     def _initialize(self, params: Object) -> Object:
-        client: object = params.get("clientInfo")
-        name: object = cast(Object, client).get("name") if isinstance(client, dict) else ""
-        self._client = name[:_LONGEST_NAME] if isinstance(name, str) else ""
-        return {
-            "protocolVersion": agree(params.get("protocolVersion")),
-            "capabilities": {"tools": {"listChanged": False}, "resources": {}},
-            "serverInfo": {
-                "name": self._offer.name,
-                "title": self._offer.title,
-                "version": holdfast.__version__,
-            },
-            "instructions": self._offer.instructions,
-        }
+        self._client = client_name(params)
+        return self._offer.greet(params)
