@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, overview
-from holdfast.testing.transcripts import Script
+from holdfast.app.worklog import WorkLog
+from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, make_parser, overview
+from holdfast.testing.transcripts import Script, bug_hunt
 
 Run = Callable[..., tuple[int, str]]
 
@@ -98,3 +99,86 @@ def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
     assert hit["time"].startswith("2026-09-01")
     told = json.loads(run("timeline", "--kind", "memory", "--json")[1])["events"]
     assert [event["time"][:10] for event in told] == ["2026-09-01"]
+
+
+def test_without_a_word_it_says_where_you_stand_and_the_one_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("HOLDFAST_BANK", "proj")
+    monkeypatch.setenv("PATH", "")
+
+    def told() -> str:
+        assert main([]) == 0
+        return capsys.readouterr().out
+
+    nothing = told()
+    assert "Capture is not set up" in nothing and "Next:  holdfast setup\n" in nothing
+    assert not (tmp_path / "home").exists()
+    bug_hunt().write(tmp_path / "claude" / "projects" / "p")
+    assert "1 transcript on this machine could be read" in told()
+    assert main(["setup", "--yes"]) == 0
+    capsys.readouterr()
+    assert "Next:  holdfast ingest\n" in told()
+    assert main(["ingest", "--embed", "none"]) == 0
+    capsys.readouterr()
+    after = told()
+    assert "1 session" in after and "bank proj" in after and "last failure  none known" in after
+    assert 'Next:  holdfast ask "why did we' in after
+    assert main(["--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["next"]["command"].startswith("holdfast ask")
+
+
+def test_a_failure_that_is_still_to_be_mended_is_told_and_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    WorkLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z").say(
+        "embed failed (3): no room on the disk; next try from 2026-11-01T10:05:00.000Z"
+    )
+    assert main([]) == 0 and "embed failed (3): no room" in capsys.readouterr().out
+    (tmp_path / "memory.db").write_bytes(b"not a database, and long enough to be seen as none")
+    assert main([]) == 0
+    told = capsys.readouterr().out
+    assert "memory        cannot be opened" in told and "Next:  holdfast doctor" in told
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("recal tide", "There is no command 'recal'.\n  → Did you mean 'recall'?"),
+        ("--halp", "There is no option '--halp'."),
+        ("recall tide --bnak x", "no option '--bnak'.\n  → Did you mean '--bank'?"),
+        ("recall tide --limt=3", "no option '--limt'.\n  → Did you mean '--limit'?"),
+        (
+            "recall tide --budget lwo",
+            "'lwo'.\n  → Did you mean 'low'? Choose from: low, mid, high.",
+        ),
+        ("bank shw", "'shw'.\n  → Did you mean 'show'?"),
+        ("status now", "'holdfast status' does not know what to do with 'now'."),
+        ("show", "Something is missing: URI.\n  → See `holdfast show --help`."),
+        (
+            "recall tide --limit few",
+            "'few' is not a whole number.\n  → See `holdfast recall --help`",
+        ),
+    ],
+)
+def test_what_is_mistyped_gets_a_hint(
+    typed: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(typed.split()) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_every_command_teaches_with_examples() -> None:
+    for name in COMMANDS:
+        text = make_parser(name).format_help()
+        assert f"\nexamples:\n  holdfast {name}" in text, name
+
+
+def test_help_of_a_command_has_two_spellings(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["help", "recall"])
+    assert capsys.readouterr().out == make_parser("recall").format_help()

@@ -15,6 +15,7 @@ from types import ModuleType, TracebackType
 from typing import NamedTuple
 
 from holdfast.errors import HoldfastError, InputError
+from holdfast.interfaces.cli.parser import Parser, meant
 
 _PLACE = "holdfast.interfaces.cli.commands."
 _WIDTH = 16
@@ -92,6 +93,7 @@ GROUPS = {
         "browse": Command("browse", "look at the memory in a browser"),
         "eval": Command("evaluate", "measure how well recall finds what is asked for"),
         "mcp": Command("mcp", "answer an agent's questions over its standard input"),
+        "completion": Command("completion", "let a shell complete commands, options and banks"),
         "uninstall": Command("uninstall", "move out of Claude Code again; the memory stays"),
     },
 }
@@ -104,6 +106,7 @@ usage: holdfast COMMAND [options]
 
 {commands}
 
+  holdfast                   where you stand, and the one next step
   holdfast COMMAND --help    what a command does, with examples
   holdfast --version         the version of this program
 
@@ -118,14 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         sys.excepthook = _explain_crash
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        sys.stdout.write(overview())
-        return 0
-    if arguments[0] in ("-V", "--version"):
-        sys.stdout.write(f"holdfast {importlib.import_module('holdfast').__version__}\n")
-        return 0
     try:
-        return _run(arguments[0], arguments[1:])
+        return _dispatch(arguments)
     except HoldfastError as error:
         _complain(error.message, error.remedy)
         return 2 if isinstance(error, InputError) else 1
@@ -136,6 +133,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has gone (`holdfast recall … | head`): not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _dispatch(arguments: list[str]) -> int:
+    first, *rest = arguments or [""]
+    if not first or arguments == ["--json"]:
+        return int(importlib.import_module(f"{_PLACE}here").run(as_json=bool(first)))
+    if first == "help" and rest and not rest[0].startswith("-"):
+        return _run(rest[0], ["--help"])
+    if first in ("-h", "--help", "help") and not rest:
+        sys.stdout.write(overview())
+        return 0
+    if first in ("-V", "--version"):
+        sys.stdout.write(f"holdfast {importlib.import_module('holdfast').__version__}\n")
+        return 0
+    return _run(first, rest)
 
 
 def overview() -> str:
@@ -150,9 +162,9 @@ def overview() -> str:
 def _run(name: str, rest: Sequence[str]) -> int:
     found = COMMANDS.get(name)
     if found is None:
-        close = importlib.import_module("difflib").get_close_matches(name, COMMANDS, 1)
-        hint = f"Did you mean {close[0]!r}? " if close else ""
-        raise InputError(f"There is no command {name!r}.", f"{hint}See `holdfast --help`.")
+        what = "option" if name.startswith("-") else "command"
+        hint = meant(name, COMMANDS)
+        raise InputError(f"There is no {what} {name!r}.", f"{hint}See `holdfast --help`.")
     module = _load(found.module)
     parser = make_parser(name)
     return int(module.run(parser.parse_args(rest)))
@@ -175,7 +187,7 @@ def _load(name: str) -> ModuleType:
 def make_parser(name: str) -> argparse.ArgumentParser:
     """The parser of one command."""
     module = importlib.import_module(_PLACE + COMMANDS[name].module)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"holdfast {name}",
         description=module.HELP,
         epilog=f"examples:\n{module.EXAMPLES}",

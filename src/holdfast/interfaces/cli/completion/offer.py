@@ -1,0 +1,85 @@
+"""What can be typed after each command, read off the parsers, so that no list is kept twice."""
+
+from __future__ import annotations
+
+import argparse
+from enum import StrEnum
+from typing import NamedTuple
+
+from holdfast.interfaces.cli.main import COMMANDS, make_parser
+
+_FILES = ("PATH", "FILE", "DIR", "HOME", "REMOTE|PATH", "DEST")
+
+
+class Kind(StrEnum):
+    """What stands behind an option or at a place: nothing at all, one of a few words, a bank, a
+    file, or anything."""
+
+    NONE = "none"
+    WORDS = "words"
+    BANK = "bank"
+    FILE = "file"
+    ANY = "any"
+
+
+class Option(NamedTuple):
+    """An option by all its spellings, what it is for, and what it takes."""
+
+    names: tuple[str, ...]
+    purpose: str
+    kind: Kind
+    words: tuple[str, ...] = ()
+
+
+class Place(NamedTuple):
+    """What comes at a place without an option's name."""
+
+    name: str
+    kind: Kind
+    words: tuple[str, ...] = ()
+
+
+class Offer(NamedTuple):
+    """A command and what it takes."""
+
+    name: str
+    purpose: str
+    options: tuple[Option, ...]
+    places: tuple[Place, ...]
+
+
+def offers() -> list[Offer]:
+    """All commands, in the order of the overview."""
+    return [offer(name) for name in COMMANDS]
+
+
+def offer(name: str) -> Offer:
+    """What one command takes."""
+    parser = make_parser(name)
+    options: list[Option] = []
+    places: list[Place] = []
+    # There is no public way to ask a parser for its options.
+    actions: list[argparse.Action] = parser._actions  # pyright: ignore[reportPrivateUsage]
+    for action in actions:
+        if action.help == argparse.SUPPRESS:
+            continue
+        kind, words = _kind(action)
+        if action.option_strings:
+            purpose = " ".join((action.help or "").replace("%%", "%").split())
+            options.append(Option(tuple(action.option_strings), purpose, kind, words))
+        else:
+            places.append(Place(action.dest, kind, words))
+    return Offer(name, COMMANDS[name].purpose, tuple(options), tuple(places))
+
+
+def _kind(action: argparse.Action) -> tuple[Kind, tuple[str, ...]]:
+    if action.nargs == 0:
+        return Kind.NONE, ()
+    if action.choices is not None:
+        return Kind.WORDS, tuple(map(str, action.choices))
+    if "--bank" in action.option_strings:
+        return Kind.BANK, ()
+    metavar = action.metavar if isinstance(action.metavar, str) else ""
+    if getattr(action.type, "__name__", "") == "some_path" or metavar in _FILES:
+        return Kind.FILE, ()
+    return Kind.ANY, ()
