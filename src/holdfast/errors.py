@@ -19,6 +19,7 @@ HoldfastError
 │   └── ForgeRefusedError  the forge knows neither the name nor the token, or will not answer
 └── StoreError             the memory itself cannot be read or written
     ├── StoreBusyError     another process holds it too long
+    │   └── StoreUnavailableError  the server that holds it does not answer
     ├── StoreFullError     no room on the disk
     ├── StoreCorruptError  the file is damaged, or not ours
     └── NewerSchemaError   written by a newer Holdfast
@@ -132,6 +133,11 @@ class StoreError(HoldfastError):
 
 class StoreBusyError(StoreError):
     """Another process holds the memory for too long."""
+
+
+class StoreUnavailableError(StoreBusyError):
+    """The server that holds the memory cannot be reached, or takes no more connections; what was
+    under way was not written by halves."""
 
 
 class StoreFullError(StoreError):

@@ -77,6 +77,7 @@ class Server:
                 stdout=log,
                 stderr=log,
                 cwd=self._home,
+                start_new_session=True,
                 **self._how,
             )
         give_up = time.monotonic() + _START_S
@@ -94,6 +95,24 @@ class Server:
             self._process.send_signal(signal.SIGQUIT)
             self._process.wait(_START_S)
             self._process = None
+
+    def kill(self) -> None:
+        """Kill every process of it."""
+        if self._process is not None:
+            # Its group is its own: it was started in a session of its own.
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(_START_S)
+            self._process = None
+
+    @property
+    def home(self) -> Path:
+        """Where its socket and its files are."""
+        return self._home
+
+    def own(self, folder: Path) -> None:
+        """Let the server have a folder."""
+        if "user" in self._how:
+            os.chown(folder, self._how["user"], self._how["group"])
 
     def close(self) -> None:
         """Stop it and remove all of it."""

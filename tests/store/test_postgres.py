@@ -123,53 +123,6 @@ def test_a_role_that_sees_everything_is_not_kept_to_a_bank(postgres: Server) -> 
         PostgresStore(postgres.database(), banks=["ours"])
 
 
-def test_a_transaction_whose_connection_is_killed_leaves_nothing(postgres: Server) -> None:
-    url = postgres.database()
-    with closing(PostgresStore(url)) as store:
-        with pytest.raises(StoreBusyError, match="cannot be used right now"), store.transaction():
-            store.add_bank(a_bank("half"))
-            _kill_others(postgres, url)
-            store.add_bank(a_bank("whole"))
-        assert store.banks() == []
-        with store.transaction():
-            store.add_bank(a_bank("later"))
-        assert [bank.id for bank in store.banks()] == ["later"]
-
-
-def test_a_killed_connection_is_opened_again_for_a_question_and_for_a_beginning(
-    postgres: Server,
-) -> None:
-    url = postgres.database()
-    with closing(PostgresStore(url)) as store:
-        _kill_others(postgres, url)
-        assert store.banks() == []
-        _kill_others(postgres, url)
-        with store.transaction():
-            store.add_bank(a_bank("ours"))
-        assert [bank.id for bank in store.banks()] == ["ours"]
-
-
-def test_a_server_that_crashes_and_comes_back_is_asked_again(postgres: Server) -> None:
-    with closing(PostgresStore(postgres.database())) as store:
-        fill(store, "ours", a_passage("ours", "p1", "raise the anchor"))
-        postgres.run(postgres.url("postgres"), "CHECKPOINT")
-        postgres.stop()
-        starting = threading.Timer(0.3, postgres.start)
-        starting.start()
-        try:
-            assert found(store, "ours", "anchor") == ["p1"]
-        finally:
-            starting.join()
-
-
-def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
-    with pytest.raises(StoreBusyError) as raised:
-        PostgresStore("postgresql://me:secret@127.0.0.1:1/memory")
-
-    assert "127.0.0.1:1/memory" in raised.value.message
-    assert "secret" not in f"{raised.value.message} {raised.value.remedy}"
-
-
 def test_there_is_one_writer_at_a_time(postgres: Server) -> None:
     url = postgres.database()
     with closing(PostgresStore(url)) as one, closing(PostgresStore(url, busy_s=0.05)) as other:
@@ -284,12 +237,3 @@ def test_what_is_erased_is_in_no_file_of_the_database(postgres: Server) -> None:
 
 def _said(some: random.Random, words: Sequence[str], most: int) -> str:
     return " ".join(some.choices(words, k=some.randint(1, most)))
-
-
-def _kill_others(postgres: Server, url: str) -> None:
-    """End every connection to a database but the one that does so, and wait until they are."""
-    postgres.run(
-        url,
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
-    )

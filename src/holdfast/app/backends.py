@@ -49,7 +49,7 @@ def open_to_ask(settings: Settings) -> ReadStore:
 def place_of(settings: Settings) -> str:
     """Where the memory lies, as people are told: no password is part of it."""
     if settings.store:
-        return _team(settings, "connection").place_of(settings.store)
+        return _team(settings, "address").place_of(settings.store)
     return str(settings.database)
 
 

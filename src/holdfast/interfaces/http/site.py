@@ -24,6 +24,7 @@ from holdfast.errors import (
     NotFoundError,
     SpendError,
     StoreBusyError,
+    StoreFullError,
 )
 from holdfast.interfaces.http import api, graphql, mcp, pages
 from holdfast.interfaces.http.api.asked import ForeignError, NotJsonError
@@ -125,6 +126,7 @@ _KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (CancelledError, 409, "cancelled"),
     (BusyError, 503, "busy"),
     (StoreBusyError, 503, "busy"),
+    (StoreFullError, 507, "full"),
     (ModelBusyError, 503, "busy"),
     (SpendError, 503, "cap_reached"),
     (ModelError, 502, "model_failed"),

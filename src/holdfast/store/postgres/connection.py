@@ -1,257 +1,235 @@
 """A connection to the server that speaks as SQLite's does, and errors a person can act on.
 
-One writer at a time, as in the file: a transaction that writes holds a lock of the schema's. What
-is lost on the way is asked again only where that cannot do anything twice: a question outside a
-transaction, or the beginning of one. Else the caller is told that nothing was written.
+One writer at a time, as in the file: a transaction that writes holds a lock of the schema's. It
+has a connection of the pool only while it asks or writes. What is lost on the way is done again
+only where that cannot do anything twice (`unit`); else the caller is told that nothing was
+written.
 """
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, LiteralString, cast
-from urllib.parse import urlsplit
 
 import psycopg
-from psycopg import pq
-from psycopg.adapt import Loader
 
-from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, StoreFullError
+from holdfast.errors import StoreBusyError, StoreError
+from holdfast.store.postgres.address import place_of, read_address
 from holdfast.store.postgres.dialect import Shape, translated
+from holdfast.store.postgres.faults import ours
+from holdfast.store.postgres.pool import NULL, Pool, Raw, shared
+from holdfast.store.postgres.unit import Came, Rows, Unit, ask
 
-BUSY_S = 30.0
 EVERY_BANK = "*"
 BETWEEN = "\x1f"
-_RETRY_S = 0.1
-_CONNECT_S = 10
-# PostgreSQL takes no null character in a text; this one, which no text has, stands for it.
-_ESCAPE, _NULL = "\U0010fffe", "\U0010ffff\U0010fffe"
-_LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(current_schema()))"
 _SHAPES = (
     "SELECT c.relname, a.attname, a.attnum = ANY (i.indkey) FROM pg_class AS c "
     "JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary "
     "JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
     "WHERE c.relnamespace = current_schema()::regnamespace ORDER BY c.relname, a.attnum"
 )
-# Lost or refused connections, servers that stop or start, locks, deadlocks, too many clients.
-_PASSING = ("08", "57P", "55P03", "40001", "40P01", "53300", "53200")
-_AGAIN = ("40001", "40P01")
-
-
-_Run = Callable[[psycopg.Cursor[Any], LiteralString], object]
-
-
-class _Text(Loader):
-    """Texts as they were."""
-
-    def load(self, data: Any) -> str:
-        text = bytes(data).decode("utf-8")
-        return text.replace(_NULL, "\x00") if _ESCAPE in text else text
-
-
-class _Number(Loader):
-    """Sums of whole numbers are whole numbers."""
-
-    def load(self, data: Any) -> int | float:
-        text = bytes(data).decode("ascii")
-        return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 class PostgresCursor:
     """What came of a statement."""
 
-    def __init__(self, cursor: psycopg.Cursor[Any]) -> None:
-        self._cursor = cursor
+    def __init__(self, came: Came, last: Callable[[], int | None]) -> None:
+        self._rows = came.rows
+        self._next = 0
+        self._count = came.affected
+        self._last = last
 
     @property
     def rowcount(self) -> int:
-        return self._cursor.rowcount
+        return self._count
 
     @property
     def lastrowid(self) -> int | None:
-        row = self._cursor.connection.execute("SELECT lastval()").fetchone()
-        return row[0] if row else None
+        return self._last()
 
     def fetchone(self) -> Any:
-        return self._cursor.fetchone() if self._cursor.description else None
+        if self._next >= len(self._rows):
+            return None
+        self._next += 1
+        return self._rows[self._next - 1]
 
     def fetchall(self) -> list[Any]:
-        return self._cursor.fetchall() if self._cursor.description else []
+        rest, self._rows = self._rows[self._next :] if self._next else self._rows, []
+        return rest
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.fetchall())
 
 
 class PostgresConnection:
-    """One connection, opened again when it was lost."""
+    """One way to a memory; threads use it one at a time."""
 
     def __init__(
         self,
         url: str,
         schema: str,
         banks: Sequence[str] | None = None,
-        busy_s: float = BUSY_S,
+        busy_s: float | None = None,
         read_only: bool = False,
     ) -> None:
-        self.place = place_of(url)
-        self._url = url
-        self._busy_s = busy_s
-        self._settings = {
+        address = read_address(url, busy_s)
+        settings = {
             "search_path": f'"{schema}"',
             # A plan made for empty tables would be kept while they fill.
             "plan_cache_mode": "force_custom_plan",
-            "lock_timeout": f"{int(busy_s * 1000)}ms",
+            "lock_timeout": f"{int(address.wait_s * 1000)}ms",
             "holdfast.banks": EVERY_BANK if banks is None else BETWEEN.join(banks),
             "default_transaction_read_only": "on" if read_only else "off",
         }
-        self._said: dict[str, str] = {}
-        self._known: dict[str, Shape] = {}
+        self.place = place_of(url)
+        self._pool, self._let_go = shared(address, settings, self)
         self._changes = 0
         self._changed_before = 0
-        self._open = False
+        self._unit: Unit | None = None
+        # Of what is being asked right now, so that it can be broken off.
+        self._asking: Raw | None = None
+        self._broken_off = False
+        self._guard = threading.Lock()
         try:
-            self._raw = self._connect()
+            ask(self._pool, "SELECT 1", [[]])
         except psycopg.Error as error:
-            raise self._ours(error) from error
-
-    def _connect(self) -> psycopg.Connection[Any]:
-        raw = psycopg.connect(
-            self._url, autocommit=True, connect_timeout=_CONNECT_S, application_name="holdfast"
-        )
-        raw.adapters.register_loader("text", _Text)
-        raw.adapters.register_loader("numeric", _Number)
-        try:
-            for name, value in self._settings.items():
-                raw.execute("SELECT set_config(%s, %s, false)", (name, value))
-        except BaseException:
-            raw.close()
+            self._let_go()
+            raise ours(error, self.place) from error
+        except StoreError:
+            self._let_go()
             raise
-        return raw
 
-    def _again(self) -> None:
-        """Open it anew, also if the server takes a while to come back."""
-        self._raw.close()
-        give_up = time.monotonic() + self._busy_s
-        while True:
-            try:
-                self._raw = self._connect()
-                return
-            except psycopg.OperationalError:
-                if time.monotonic() > give_up:
-                    raise
-                time.sleep(_RETRY_S)
+    @property
+    def pool(self) -> Pool:
+        """The connections that it shares with others."""
+        return self._pool
 
     @property
     def in_transaction(self) -> bool:
-        return self._open
+        return self._unit is not None
 
     @property
     def total_changes(self) -> int:
         return self._changes
 
     def execute(self, sql: str, values: Any = (), /) -> PostgresCursor:
-        return self._run(sql, lambda cursor, words: cursor.execute(words, _cells(values)))
+        return self._run(sql, [_cells(values)], many=False)
 
     def executemany(self, sql: str, values: Iterable[Any], /) -> PostgresCursor:
-        rows = [_cells(row) for row in values]
-        return self._run(sql, lambda cursor, words: cursor.executemany(words, rows))
+        return self._run(sql, [_cells(row) for row in values], many=True)
 
-    def _run(self, statement: str, run: _Run) -> PostgresCursor:
+    def _run(self, statement: str, rows: Rows, many: bool) -> PostgresCursor:
         try:
             words = self._words(statement)
-            if self._open:
-                return self._step(words, run)
-            if words.startswith(("SELECT", "WITH")):
-                return self._asked(words, run)
-            return self._alone(words, run)
+            if self._unit is not None:
+                came = self._step(self._unit, words, rows, many)
+            elif words.startswith(("SELECT", "WITH")):
+                came = ask(self._pool, words, rows, self._hold)
+            else:
+                came = self._alone(words, rows, many)
+            return PostgresCursor(came, self._last_number)
         except psycopg.Error as error:
-            raise self._ours(error) from error
+            raise ours(error, self.place) from error
 
-    def _step(self, words: LiteralString, run: _Run) -> PostgresCursor:
-        cursor = self._raw.cursor()
-        run(cursor, words)
+    def _step(self, unit: Unit, words: LiteralString, rows: Rows, many: bool) -> Came:
+        came = unit.say(words, rows, many)
         if not words.startswith(("SELECT", "WITH")):
-            self._changes += max(0, cursor.rowcount)
-        return PostgresCursor(cursor)
+            self._changes += max(0, came.affected)
+        return came
 
-    def _asked(self, words: LiteralString, run: _Run) -> PostgresCursor:
-        """A question changes nothing, so it can be asked twice."""
+    def _alone(self, words: LiteralString, rows: Rows, many: bool) -> Came:
+        """A statement that writes, by itself."""
         try:
-            return self._step(words, run)
-        except psycopg.OperationalError:
-            if not self._raw.closed:
-                raise
-            self._again()
-            return self._step(words, run)
-
-    def _alone(self, words: LiteralString, run: _Run) -> PostgresCursor:
-        """A statement that writes, by itself. One that lost against another was taken back by
-        the server and is said once more; one that was lost with its connection is not."""
-        for last in (False, True):
-            try:
-                self.begin()
-                cursor = self._step(words, run)
-                self.commit()
-                return cursor
-            except psycopg.Error as error:
-                self.roll_back()
-                if last or error.sqlstate not in _AGAIN:
-                    raise
-            except BaseException:
-                self.roll_back()
-                raise
-        raise AssertionError("unreachable")
-
-    def begin(self) -> None:
-        """Wait for other writers and begin. Nothing is lost yet if the connection was."""
-        try:
-            self._raw.execute("BEGIN")
-        except psycopg.OperationalError:
-            if not self._raw.closed:
-                raise
-            self._again()
-            self._raw.execute("BEGIN")
-        self._open = True
-        self._changed_before = self._changes
-        self._raw.execute(_LOCK)
-
-    def commit(self) -> None:
-        """Let it stand, and let those who remember what they read know that it changed."""
-        if self._changes != self._changed_before:
-            self._raw.execute("UPDATE generation SET number = number + 1")
-        self._raw.execute("COMMIT")
-        self._open = False
-
-    def roll_back(self) -> None:
-        """As if it had not been; a connection that is lost has done so by itself."""
-        self._open = False
-        if not self._raw.closed and self._raw.info.transaction_status != pq.TransactionStatus.IDLE:
-            self._raw.execute("ROLLBACK")
-
-    def interrupt(self) -> None:
-        if not self._raw.closed:
-            self._raw.cancel_safe()
-
-    def close(self) -> None:
-        self._raw.close()
-
-    @contextmanager
-    def changing_tables(self) -> Generator[None]:
-        """A transaction that waits for no other and counts for none."""
-        self._raw.execute("BEGIN")
-        self._open = True
-        try:
-            yield
-            self._raw.execute("COMMIT")
-            self._open = False
+            unit = self.begin()
+            came = self._step(unit, words, rows, many)
+            self.commit()
+            return came
         except BaseException:
             self.roll_back()
             raise
 
+    def begin(self) -> Unit:
+        """Wait for other writers and begin."""
+        if not self._pool.writing.acquire(timeout=self._pool.patience_s):
+            raise StoreBusyError(
+                f"Something else of this program writes to {self.place} for too long.",
+                "Try again; nothing was written.",
+            )
+        try:
+            self._unit = Unit(self._pool)
+        except BaseException:
+            self._pool.writing.release()
+            raise
+        self._changed_before = self._changes
+        return self._unit
+
+    def commit(self) -> None:
+        """Let it stand, and let those who remember what they read know that it changed."""
+        unit = self._unit
+        assert unit is not None
+        if self._changes != self._changed_before:
+            unit.say("UPDATE generation SET number = number + 1", [[]], False)
+        unit.commit()
+        self._end()
+
+    def roll_back(self) -> None:
+        """As if it had not been."""
+        if self._unit is not None:
+            try:
+                self._unit.roll_back()
+            finally:
+                self._end()
+
+    def _end(self) -> None:
+        self._unit = None
+        self._pool.writing.release()
+
+    def interrupt(self) -> None:
+        """Break off what is being asked. What it was asked over is not used again: the word to
+        stop may arrive late, and would break off something else."""
+        with self._guard:
+            if self._unit is not None:
+                self._unit.interrupt()
+            elif self._asking is not None and not self._asking.closed:
+                self._broken_off = True
+                self._asking.cancel_safe()
+
+    def _hold(self, raw: Raw | None) -> bool:
+        with self._guard:
+            sound, self._broken_off = not self._broken_off, False
+            self._asking = raw
+            return sound
+
+    def close(self) -> None:
+        self.roll_back()
+        self._let_go()
+
+    @contextmanager
+    def changing_tables(self) -> Generator[None]:
+        """A transaction that waits for no other writer and counts for none."""
+        unit = self._unit = Unit(self._pool, lock=False)
+        try:
+            yield
+            unit.commit()
+        except BaseException:
+            unit.roll_back()
+            raise
+        finally:
+            self._unit = None
+            self._pool.shapes = {}
+
     def script(self, statements: str) -> None:
-        """Several statements at once, in PostgreSQL's own words."""
-        self._raw.execute(cast(LiteralString, statements))
+        """Statements in PostgreSQL's own words, as they are."""
+        if self._unit is not None:
+            self._unit.script(statements)
+            return
+        raw = self._pool.lease()
+        try:
+            raw.execute(cast(LiteralString, statements))
+        finally:
+            self._pool.give_back(raw)
 
     def said(self, words: str, values: Sequence[object] = ()) -> list[Any]:
         """A question in PostgreSQL's own words."""
@@ -259,61 +237,29 @@ class PostgresConnection:
 
     def execute_own(self, words: str, values: Sequence[object] = ()) -> PostgresCursor:
         """A statement in PostgreSQL's own words."""
-        self._said.setdefault(words, words)
+        self._pool.said.setdefault(words, words)
         return self.execute(words, values)
 
+    def _last_number(self) -> int | None:
+        """The number that a row was given last, within its transaction."""
+        if self._unit is None:
+            return None
+        return self._unit.say("SELECT lastval()", [[]], False).rows[0][0]
+
     def _words(self, statement: str) -> LiteralString:
-        words = self._said.get(statement)
+        words = self._pool.said.get(statement)
         if words is None:
-            words = self._said[statement] = translated(statement, self._shapes)
+            words = self._pool.said[statement] = translated(statement, self._shapes)
         return cast(LiteralString, words)
 
     def _shapes(self) -> Mapping[str, Shape]:
-        if not self._known:
+        if not self._pool.shapes:
             found: dict[str, tuple[list[str], list[str]]] = {}
-            for table, column, is_key in self._raw.execute(_SHAPES):
+            for table, column, is_key in ask(self._pool, _SHAPES, [[]]).rows:
                 key, rest = found.setdefault(table, ([], []))
                 (key if is_key else rest).append(column)
-            self._known = {table: Shape(*parts) for table, parts in found.items()}
-        return self._known
-
-    def _ours(self, error: psycopg.Error) -> StoreError:
-        return ours(error, self.place)
-
-
-def place_of(url: str) -> str:
-    """Where a memory lies, without who may open it."""
-    parts = urlsplit(url)
-    host = parts.hostname or "this machine"
-    port = f":{parts.port}" if parts.port else ""
-    return f"postgresql://{host}{port}/{parts.path.lstrip('/')}"
-
-
-def ours(error: psycopg.Error, place: str) -> StoreError:
-    """PostgreSQL's errors as ours. None of them says a password."""
-    code = error.sqlstate or ""
-    why = error.diag.message_primary or str(error).strip().split("\n")[0] or "the connection ended"
-    if code.startswith("53100"):
-        return StoreFullError(
-            f"No room left on the disk of {place}.",
-            "Free some space there and run the same command again; it goes on where it stopped.",
-        )
-    if code.startswith("XX00"):
-        return StoreCorruptError(
-            f"{place} is damaged: {why}.", "Restore it from a backup, then run `holdfast ingest`."
-        )
-    if code.startswith(_PASSING) or (not code and isinstance(error, psycopg.OperationalError)):
-        return StoreBusyError(
-            f"The memory at {place} cannot be used right now: {why}.",
-            "Try again once the server answers; what was under way was not written by halves, "
-            "and doing it again writes nothing twice.",
-        )
-    if code == "42501":
-        return StoreError(
-            f"The role that opens {place} may not do that: {why}.",
-            "Grant it the rights that docs/postgres.md lists, or use another role.",
-        )
-    return StoreError(f"The memory at {place} failed: {why}.", "Run `holdfast status`.")
+            self._pool.shapes = {table: Shape(*parts) for table, parts in found.items()}
+        return self._pool.shapes
 
 
 def _cells(row: Sequence[Any]) -> list[Any]:
@@ -322,5 +268,5 @@ def _cells(row: Sequence[Any]) -> list[Any]:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
-        return value.replace("\x00", _NULL) if "\x00" in value else value
+        return value.replace("\x00", NULL) if "\x00" in value else value
     return int(value) if isinstance(value, bool) else value

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.store.postgres import words
-from holdfast.store.postgres.connection import BUSY_S, PostgresConnection
+from holdfast.store.postgres.beside import Beside
+from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.migrate import check_current
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.searching import PostgresReader
@@ -22,10 +23,10 @@ class PostgresReadStore(PostgresReader):
     """One schema of a database, open for questions."""
 
     def __init__(self, url: str, schema: str = SCHEMA, banks: Sequence[str] | None = None) -> None:
-        self._server = PostgresConnection(url, schema, banks, BUSY_S, read_only=True)
+        self._server = PostgresConnection(url, schema, banks, None, read_only=True)
         super().__init__(self._server, Path(self._server.place))
         self._tokens = words.Tokens()
-        self._opened = (url, schema, banks)
+        self._opened = (self._tokens, url, schema, banks, None, True)
         self._spare: list[ReadStore] = []
         try:
             check_current(self._server, schema, VERSION)
@@ -36,7 +37,7 @@ class PostgresReadStore(PostgresReader):
             raise
 
     def another(self) -> ReadStore | None:
-        return self._spare.pop() if self._spare else PostgresReadStore(*self._opened)
+        return self._spare.pop() if self._spare else Beside(*self._opened)
 
     def give_back(self, other: ReadStore) -> None:
         self._spare.append(other)

@@ -13,7 +13,9 @@ from holdfast.model.query import Passage
 from holdfast.store.curated import Erasure, Scrubbing
 from holdfast.store.notes import Faults
 from holdfast.store.postgres import words
-from holdfast.store.postgres.connection import BUSY_S, PostgresConnection, ours
+from holdfast.store.postgres.beside import Beside
+from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.faults import ours
 from holdfast.store.postgres.migrate import check_current, migrate
 from holdfast.store.postgres.schema import VERSION, steps
 from holdfast.store.postgres.searching import PostgresReader
@@ -53,7 +55,7 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
         self,
         url: str,
         migrations: Sequence[tuple[str, str]] | None = None,
-        busy_s: float = BUSY_S,
+        busy_s: float | None = None,
         as_it_is: bool = False,
         schema: str = SCHEMA,
         banks: Sequence[str] | None = None,
@@ -64,7 +66,7 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
         self._server = PostgresConnection(url, schema, banks, busy_s)
         super().__init__(self._server, Path(self._server.place))
         self._tokens = words.Tokens()
-        self._opened = (url, busy_s, schema, banks)
+        self._opened = (self._tokens, url, schema, banks, busy_s, False)
         self._depth = 0
         self._spare: list[ReadStore] = []
         self._version = known = VERSION if migrations is None else len(migrations)
@@ -89,10 +91,7 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
         self._tokens.close()
 
     def another(self) -> ReadStore | None:
-        if self._spare:
-            return self._spare.pop()
-        url, busy_s, schema, banks = self._opened
-        return PostgresStore(url, None, busy_s, True, schema, banks)
+        return self._spare.pop() if self._spare else Beside(*self._opened)
 
     def give_back(self, other: ReadStore) -> None:
         self._spare.append(other)

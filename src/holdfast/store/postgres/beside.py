@@ -1,0 +1,41 @@
+"""The same memory once more, for a thread of its own: nothing is checked or opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.store.postgres import words
+from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.searching import PostgresReader
+from holdfast.store.protocol import ReadStore
+
+
+class Beside(PostgresReader):
+    """A reader beside another one, whose words it borrows."""
+
+    def __init__(
+        self,
+        tokens: words.Tokens,
+        url: str,
+        schema: str,
+        banks: Sequence[str] | None,
+        busy_s: float | None,
+        read_only: bool,
+    ) -> None:
+        self._server = PostgresConnection(url, schema, banks, busy_s, read_only)
+        super().__init__(self._server, Path(self._server.place))
+        self._tokens = tokens
+        self._opened = (tokens, url, schema, banks, busy_s, read_only)
+
+    def another(self) -> ReadStore | None:
+        return Beside(*self._opened)
+
+    def give_back(self, other: ReadStore) -> None:
+        other.close()
+
+    def interrupt(self) -> None:
+        self._server.interrupt()
+
+    def close(self) -> None:
+        self._server.close()

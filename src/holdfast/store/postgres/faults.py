@@ -1,0 +1,73 @@
+"""PostgreSQL's errors as ours, and which of them pass by themselves."""
+
+from __future__ import annotations
+
+import re
+
+import psycopg
+
+from holdfast.errors import (
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+
+# What was said lost against another transaction; the server took all of it back.
+_BEATEN = ("40001", "40P01")
+# Lost or refused connections, servers that stop or start, too many clients, too little memory; and
+# one that may only be read, because another one has taken its place.
+_AWAY = ("08", "57P", "53300", "53200", "25006")
+_LOCKED = ("55P03", *_BEATEN)
+# Why a server does not let anybody in. It tells no code before that.
+_REFUSED = re.compile(
+    r"authentication failed|does not exist|no pg_hba\.conf entry|no password supplied"
+    r"|not permitted to log in|permission denied for database|password was not|invalid connection"
+)
+
+
+def is_beaten(error: psycopg.Error) -> bool:
+    """Whether another transaction was in the way, so that doing it again helps."""
+    return error.sqlstate in _BEATEN
+
+
+def is_away(error: psycopg.Error) -> bool:
+    """Whether the server, or the way to it, is not there just now."""
+    code = error.sqlstate or ""
+    if code:
+        return code.startswith(_AWAY)
+    return isinstance(error, psycopg.OperationalError) and not _REFUSED.search(str(error))
+
+
+def ours(error: psycopg.Error, place: str) -> StoreError:
+    """An error that a person can act on. None of them says a password."""
+    code = error.sqlstate or ""
+    why = error.diag.message_primary or str(error).strip().split("\n")[0] or "the connection ended"
+    if code.startswith("53100"):
+        return StoreFullError(
+            f"No room left on the disk of {place}.",
+            "Free some space there and run the same command again; it goes on where it stopped.",
+        )
+    if code.startswith("XX00"):
+        return StoreCorruptError(
+            f"{place} is damaged: {why}.", "Restore it from a backup, then run `holdfast ingest`."
+        )
+    if code in _LOCKED:
+        return StoreBusyError(
+            f"The memory at {place} cannot be used right now: {why}.",
+            "Try again; nothing was written by halves, and doing it again writes nothing twice.",
+        )
+    if is_away(error):
+        return StoreUnavailableError(
+            f"The memory at {place} cannot be used right now: {why}.",
+            "Try again once the server answers; what was under way was not written by halves, "
+            "and doing it again writes nothing twice.",
+        )
+    if code == "42501" or (not code and _REFUSED.search(str(error))):
+        return StoreError(
+            f"The role that opens {place} may not do that: {why}.",
+            "Check the role, its password and the database's name, and grant it the rights that "
+            "docs/postgres.md lists.",
+        )
+    return StoreError(f"The memory at {place} failed: {why}.", "Run `holdfast status`.")

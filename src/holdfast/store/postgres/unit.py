@@ -1,0 +1,236 @@
+"""A transaction that can be said again.
+
+What is said in one, and a hash of what came of it, is remembered until it stands. When the
+connection is lost, or the server prefers another transaction, it is all said again on a new
+connection, and every answer must be what it was: then whoever writes has decided on nothing that
+is not so. Else, or if there was too much to remember, nothing of it was written and the caller is
+told. Where the answer to a COMMIT was lost, the server is asked what became of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, LiteralString, NamedTuple, cast
+
+import psycopg
+from psycopg import pq
+
+from holdfast.errors import StoreBusyError, StoreUnavailableError
+from holdfast.store.postgres.faults import is_away, is_beaten
+from holdfast.store.postgres.pool import Pool, Raw
+
+MOST_BYTES = 16_000_000
+_TRIES = 3
+_POLL_S = 0.05
+# One writer at a time, as in the file. The number of the transaction, and which line of servers
+# that number is of, tell later what became of it.
+_LOCK = (
+    "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(current_schema())), "
+    "pg_current_xact_id()::text, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)"
+)
+_FATE = (
+    "SELECT CASE WHEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) = %s "
+    "THEN pg_xact_status(%s::text::xid8) END"
+)
+Rows = Sequence[Sequence[Any]]
+
+
+class _Said(NamedTuple):
+    words: LiteralString
+    rows: Rows
+    many: bool
+    came: bytes
+
+
+class Came(NamedTuple):
+    """What came of a statement."""
+
+    rows: list[Any]
+    affected: int
+
+
+class Unit:
+    """One transaction, from its beginning until it stands or is taken back."""
+
+    def __init__(self, pool: Pool, most_bytes: int = MOST_BYTES, lock: bool = True) -> None:
+        """Begin; one without the `lock` of those who write is never said again."""
+        self._pool = pool
+        self._lock = lock
+        self._said: list[_Said] | None = [] if lock else None
+        self._left = most_bytes
+        self._broken_off = False
+        self._name = ("", "")
+        self._raw: Raw | None = None
+        self._begin()
+
+    def interrupt(self) -> None:
+        """Break off what is being said."""
+        self._broken_off = True
+        if self._raw is not None and not self._raw.closed:
+            self._raw.cancel_safe()
+
+    def script(self, statements: str) -> None:
+        """Several statements at once, without values."""
+        self._here().execute(cast(LiteralString, statements))
+
+    def say(self, words: LiteralString, rows: Rows, many: bool) -> Came:
+        """Run a statement; all of them again, if that is what it takes."""
+        for _ in range(_TRIES - 1):
+            try:
+                came = run(self._here(), words, rows, many)
+                break
+            except psycopg.Error as error:
+                self._again(error)
+        else:
+            came = run(self._here(), words, rows, many)
+        self._remember(words, rows, many, came)
+        return came
+
+    def commit(self) -> None:
+        """Let it stand."""
+        for last in (False, False, True):
+            try:
+                self._here().execute("COMMIT")
+                break
+            except psycopg.Error as error:
+                if last:
+                    raise
+                if self._is_lost(error) and self._stands():
+                    break
+                self._again(error)
+        self._drop(sound=True)
+
+    def roll_back(self) -> None:
+        """As if it had not been; a connection that is lost has done so by itself."""
+        raw = self._raw
+        sound = raw is not None and not raw.closed
+        try:
+            if sound and self._here().info.transaction_status != pq.TransactionStatus.IDLE:
+                self._here().execute("ROLLBACK")
+        except psycopg.Error:
+            sound = False
+        self._drop(sound)
+
+    def _here(self) -> Raw:
+        if self._raw is None:
+            raise StoreUnavailableError(
+                f"The connection to {self._pool.place} was lost.", "Nothing was written; try again."
+            )
+        return self._raw
+
+    def _again(self, why: psycopg.Error) -> None:
+        """Say all of it once more, if that can help."""
+        if self._said is None or not (is_beaten(why) or self._is_lost(why)):
+            raise why
+        self._drop()
+        self._begin()
+        for said in self._said:
+            came = run(self._here(), said.words, said.rows, said.many)
+            if _hash(came) != said.came:
+                raise StoreBusyError(
+                    f"The memory at {self._pool.place} changed while the connection was lost.",
+                    "Nothing was written; do it again.",
+                ) from why
+
+    def _begin(self) -> None:
+        """Wait for other writers and begin, over a connection that is there."""
+        for last in (False, False, True):
+            self._raw = raw = self._pool.lease()
+            try:
+                raw.execute("BEGIN")
+                row = raw.execute(_LOCK).fetchone() if self._lock else None
+                self._name = (row[1], row[2]) if row else ("", "")
+                return
+            except psycopg.Error as error:
+                lost = self._is_lost(error)
+                self._drop()
+                if last or not (lost or is_beaten(error)):
+                    raise
+            except BaseException:
+                self._drop()
+                raise
+
+    def _stands(self) -> bool:
+        """Whether a transaction stands whose end was not told."""
+        number, line = self._name
+        give_up = time.monotonic() + self._pool.patience_s
+        self._drop()
+        while True:
+            ((fate,),) = ask(self._pool, _FATE, [[line, number]]).rows
+            if fate in ("committed", "aborted"):
+                return fate == "committed"
+            if fate is None or time.monotonic() > give_up:
+                raise StoreUnavailableError(
+                    f"The memory at {self._pool.place} was lost at the last moment: what was "
+                    "being written may stand or not, whole in either case.",
+                    "Do it again; that writes nothing twice.",
+                )
+            time.sleep(_POLL_S)
+
+    def _drop(self, sound: bool = False) -> None:
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            lost = raw.closed
+            self._pool.give_back(raw, sound and not self._broken_off)
+            if lost:
+                self._pool.forget_free()
+
+    def _is_lost(self, error: psycopg.Error) -> bool:
+        return self._raw is None or self._raw.closed or is_away(error)
+
+    def _remember(self, words: LiteralString, rows: Rows, many: bool, came: Came) -> None:
+        if self._said is None:
+            return
+        self._left -= sum(_size(row) for row in rows) + len(words)
+        if self._left < 0:
+            self._said = None
+        else:
+            self._said.append(_Said(words, rows, many, _hash(came)))
+
+
+def ask(
+    pool: Pool,
+    words: LiteralString,
+    rows: Rows,
+    hold: Callable[[Raw | None], bool] = lambda raw: True,
+) -> Came:
+    """Ask a question, which changes nothing, and again where its connection was lost. Who wants
+    to break it off is told over what it is asked, and tells in the end whether he did not."""
+    for last in (False, False, True):
+        raw = pool.lease()
+        sound = False
+        try:
+            hold(raw)
+            came = run(raw, words, rows, False)
+            sound = True
+            return came
+        except psycopg.Error as error:
+            sound = not raw.closed and not is_away(error)
+            if last or (sound and not is_beaten(error)):
+                raise
+        finally:
+            lost = raw.closed
+            pool.give_back(raw, hold(None) and sound)
+            if lost:
+                pool.forget_free()
+    raise AssertionError("unreachable")
+
+
+def run(raw: Raw, words: LiteralString, rows: Rows, many: bool) -> Came:
+    """Say a statement, with one row of values or many."""
+    cursor = raw.cursor()
+    if many:
+        cursor.executemany(words, rows)
+    else:
+        cursor.execute(words, rows[0])
+    return Came(cursor.fetchall() if cursor.description else [], cursor.rowcount)
+
+
+def _size(row: Sequence[Any]) -> int:
+    return sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
+
+
+def _hash(came: Came) -> bytes:
+    return hashlib.blake2b(repr(came).encode("utf-8", "replace"), digest_size=16).digest()
