@@ -108,6 +108,7 @@ usage: holdfast COMMAND [options]
 
   holdfast                   where you stand, and the one next step
   holdfast COMMAND --help    what a command does, with examples
+  holdfast help --man        the manual page, for man(1)
   holdfast --version         the version of this program
 
 First time here?  holdfast setup --dry-run    what it would change of yours
@@ -141,6 +142,9 @@ def _dispatch(arguments: list[str]) -> int:
         return int(importlib.import_module(f"{_PLACE}here").run(as_json=bool(first)))
     if first == "help" and rest and not rest[0].startswith("-"):
         return _run(rest[0], ["--help"])
+    if first == "help" and rest == ["--man"]:
+        sys.stdout.write(manual_page())
+        return 0
     if first in ("-h", "--help", "help") and not rest:
         sys.stdout.write(overview())
         return 0
@@ -157,6 +161,17 @@ def overview() -> str:
         for title, group in GROUPS.items()
     )
     return OVERVIEW.format(commands=listed)
+
+
+def manual_page() -> str:
+    """What `holdfast help --man` prints, for man(1)."""
+    os.environ.setdefault("COLUMNS", "100")
+    helps = {name: make_parser(name).format_help() for name in COMMANDS}
+    version = str(importlib.import_module("holdfast").__version__)
+    made = importlib.import_module("holdfast.interfaces.cli.manual").page(
+        overview(), helps, version
+    )
+    return str(made)
 
 
 def _run(name: str, rest: Sequence[str]) -> int:

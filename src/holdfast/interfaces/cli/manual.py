@@ -1,0 +1,155 @@
+"""The manual page, made of what `--help` prints; so there is one text to keep true.
+
+This file stands on the standard library alone and imports nothing of ours: whoever builds a
+package makes the page with it out of docs/cli.md, where nothing else is installed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+_TITLE = re.compile(r"^(usage|positional arguments|options|examples|[A-Z][^:]*): ?(.*)$")
+_BLOCK = re.compile(r"^## holdfast (?P<name>[\w-]+)\n+```\n(?P<text>.*?)\n```$", re.M | re.S)
+_OVERVIEW = re.compile(r"^```\n(?P<text>Holdfast: .*?)\n```$", re.M | re.S)
+
+_HEAD = r"""'\" t
+.\" Made by `holdfast help --man`.
+.TH HOLDFAST 1 "" "holdfast {version}" "User Commands"
+.SH NAME
+holdfast \- a memory for coding agents that a professional can trust
+.SH SYNOPSIS
+.B holdfast
+.br
+.B holdfast
+.I command
+.RI [ options ]
+.br
+.B holdfast
+.I command
+.B \-\-help
+.SH DESCRIPTION
+Holdfast reads what your agent and you did, refines it into layers, and answers questions about it,
+with citations that open the very line of the transcript they came from. Without a command it says
+where you stand, and the one next step.
+"""
+_TAIL = r""".SH ENVIRONMENT
+.TP
+.B HOLDFAST_HOME
+where the memory lies (default: ~/.holdfast)
+.TP
+.B HOLDFAST_BANK
+the bank that is meant where none is named
+.TP
+.B HOLDFAST_OFF
+in the environment of a session: hooks keep still
+.TP
+.B HOLDFAST_DEBUG
+show the whole trace of a fault
+.TP
+.B NO_COLOR
+no colours at a terminal
+.SH FILES
+.TP
+.I ~/.holdfast/memory.db
+all that is remembered
+.TP
+.I ~/.holdfast/config.toml
+settings
+.TP
+.I ~/.holdfast/backups
+copies from before each change of the schema, and those you make
+.TP
+.I ~/.holdfast/worker.log
+what the worker could tell nobody else
+.SH EXIT STATUS
+0 done, 1 the memory failed, 2 what was asked cannot be done, 130 interrupted.
+"""
+
+
+def page(overview: str, helps: Mapping[str, str], version: str) -> str:
+    """The whole page, for man(1)."""
+    lines = [_HEAD.format(version=_plain(version)).rstrip(), ".SH COMMANDS", *_commands(overview)]
+    lines.append(".SH EACH COMMAND")
+    for name, text in helps.items():
+        lines += [f".SS holdfast {_plain(name)}", *_command(text)]
+    # A heading is a paragraph already.
+    return re.sub(r"^(\.S[HS] .*)\n\.PP$", r"\1", "\n".join([*lines, _TAIL]), flags=re.M)
+
+
+def from_docs(text: str, version: str) -> str:
+    """The same page out of docs/cli.md."""
+    overview = _OVERVIEW.search(text)
+    helps = {found["name"]: found["text"] for found in _BLOCK.finditer(text)}
+    if overview is None or not helps:
+        raise ValueError("docs/cli.md is not as it should be: run `make docs`")
+    return page(overview["text"], helps, version)
+
+
+def _commands(overview: str) -> Iterator[str]:
+    """Groups of commands, as the overview lists them."""
+    for line in overview.splitlines():
+        if re.fullmatch(r"[A-Z][^:]*:", line):
+            yield from (".PP", f".B {_plain(line.removesuffix(':'))}")
+        elif found := re.fullmatch(r"  ([a-z][\w-]*)  +(\S.*)", line):
+            yield from (".TP", f".B {_plain(found[1])}", _text(found[2]))
+
+
+def _command(text: str) -> Iterator[str]:
+    """What one command prints, part by part."""
+    for title, lines in _parts(text.splitlines()):
+        if title == "usage":
+            yield from (".PP", f".B {_plain(' '.join(' '.join(lines).split()))}")
+        elif title == "examples":
+            yield from (".PP", "Examples:", ".PP", ".nf", *map(_text, lines), ".fi")
+        elif title:
+            yield from _entries(lines)
+        else:
+            yield from _prose(lines)
+
+
+def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Usage, prose ("" for a title), options and examples, in the order of the text."""
+    title, held = "", list[str]()
+    for line in lines:
+        found = _TITLE.match(line)
+        known = found and found[1] in ("usage", "positional arguments", "options", "examples")
+        if found and known:
+            yield title, held
+            title, held = found[1], [found[2]] if found[2] else []
+        elif title not in ("", "examples") and line and not line.startswith(" "):
+            yield title, held
+            title, held = "", [line]
+        else:
+            held.append(line)
+    yield title, held
+
+
+def _entries(lines: Sequence[str]) -> Iterator[str]:
+    """Options: what is typed, and what it is for."""
+    for line in lines:
+        if re.match(r"  \S", line):
+            head, _, rest = line.strip().partition("  ")
+            yield from (".TP", f".B {_plain(head)}")
+            if rest.strip():
+                yield _text(rest.strip())
+        elif line.strip():
+            yield _text(line.strip())
+
+
+def _prose(lines: Sequence[str]) -> Iterator[str]:
+    for paragraph in "\n".join(lines).strip().split("\n\n"):
+        if paragraph:
+            yield ".PP"
+            yield from (_text(line.strip()) for line in paragraph.splitlines())
+
+
+def _plain(text: str) -> str:
+    """Text of a macro: hyphens stay hyphens that can be copied."""
+    return text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
+
+
+def _text(line: str) -> str:
+    """A line of text, of which nothing is taken for a command to the formatter."""
+    plain = line.rstrip().replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{plain}" if plain[:1] in (".", "'", " ") or not plain else plain

@@ -1,0 +1,75 @@
+"""What a person installs: the wheel, built here, laid out apart, run far from the repository."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / done.stdout.split()[-1]
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    """The package alone, laid out as an installer does."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(wheel.parent / "site")
+    return wheel.parent / "site"
+
+
+def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+    package = ROOT / "src" / "holdfast"
+    for path in package.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            assert f"holdfast/{path.relative_to(package).as_posix()}" in held
+    assert any(name.endswith(".data/data/share/man/man1/holdfast.1") for name in held)
+
+
+def test_it_works_far_from_the_repository_in_an_empty_home(installed: Path, tmp_path: Path) -> None:
+    # -S keeps out the very package that is tested; what it needs comes after it.
+    path = f"import sys; sys.path[:0] = [{str(installed)!r}, {sysconfig.get_path('purelib')!r}]; "
+    start = path + "from holdfast.interfaces.cli.main import main; sys.exit(main())"
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", start, *arguments],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout
+
+    assert "Next:  holdfast setup" in run()
+    assert "Done." in run("setup", "--yes")
+    run("ingest", str(ROOT / "examples" / "sessions"), "--embed", "none")
+    answer = run("ask", "Why SQLite and not Postgres?", "--bank", "tidewatch", "--budget", "low")
+    assert "SQLite" in answer and "[1]" in answer
+    told = run("doctor")
+    assert "The model is the one that was released." in told and "Everything is in order" in told

@@ -1,0 +1,38 @@
+"""What a wheel has beyond the package: the manual page, made of docs/cli.md while it is built."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_MANUAL = "src/holdfast/interfaces/cli/manual.py"
+_INTO = "share/man/man1/holdfast.1"
+
+
+class ManualHook(BuildHookInterface[Any]):
+    """Called by hatchling for every wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make the page and name it among the files to install."""
+        if version != "standard":  # an editable one needs no manual, and must not need docs/
+            return
+        root = Path(self.root)
+        spec = importlib.util.spec_from_file_location("manual", root / _MANUAL)
+        assert spec is not None and spec.loader is not None
+        manual = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(manual)
+        project: Any = self.metadata  # pyright: ignore[reportUnknownMemberType]
+        text = manual.from_docs((root / "docs/cli.md").read_text("utf-8"), project.version)
+        self._folder = tempfile.TemporaryDirectory()
+        path = Path(self._folder.name) / "holdfast.1"
+        path.write_text(text, "utf-8")
+        build_data["shared_data"][str(path)] = _INTO
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was only made for this."""
+        if version == "standard":
+            self._folder.cleanup()
