@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from binascii import crc32
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, cast
 
 from holdfast.errors import SettingsError
 from holdfast.frozen import dataclass
+from holdfast.toml_table import Table
 
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
@@ -173,7 +172,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     user = Path(env.get("HOME") or "~").expanduser()
     home = Path(env.get("HOLDFAST_HOME") or user / ".holdfast").expanduser()
     claude = Path(env.get("CLAUDE_CONFIG_DIR") or user / ".claude").expanduser()
-    file = _Table(home / FILE_NAME)
+    file = Table(home / FILE_NAME, _KNOWN)
     redact, exclude = file.table("redact"), file.table("exclude")
     embed, rerank = file.table("embed"), file.table("rerank")
     api_key_env = env.get("HOLDFAST_EMBED_API_KEY_ENV") or embed.text("api_key_env")
@@ -205,7 +204,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     )
 
 
-def _brief(table: _Table) -> Brief:
+def _brief(table: Table) -> Brief:
     usual = Brief()
     return Brief(
         session=table.flag("session", usual.session),
@@ -217,11 +216,11 @@ def _brief(table: _Table) -> Brief:
     )
 
 
-def _promote(table: _Table) -> Promote:
+def _promote(table: Table) -> Promote:
     return Promote(table.flag("automatic", False), table.flag("memory", False))
 
 
-def _providers(table: _Table, env: Mapping[str, str], user: Path) -> Outside:
+def _providers(table: Table, env: Mapping[str, str], user: Path) -> Outside:
     use = env.get("HOLDFAST_PROVIDERS") or table.text("use") or OFF
     if use not in (OFF, ASKED, ALWAYS):
         raise SettingsError(
@@ -232,7 +231,7 @@ def _providers(table: _Table, env: Mapping[str, str], user: Path) -> Outside:
     return Outside(use, tuple(map(Path, folders)), table.texts("skip"), tuple(given.items()))
 
 
-def _forge(table: _Table, env: Mapping[str, str]) -> ForgeAccess:
+def _forge(table: Table, env: Mapping[str, str]) -> ForgeAccess:
     usual = ForgeAccess()
     url = env.get("HOLDFAST_FORGE_URL") or table.text("url")
     name = table.text("token_env")
@@ -248,7 +247,7 @@ def _forge(table: _Table, env: Mapping[str, str]) -> ForgeAccess:
     )
 
 
-def _models(table: _Table, env: Mapping[str, str]) -> Models:
+def _models(table: Table, env: Mapping[str, str]) -> Models:
     usual = Models()
     use = env.get("HOLDFAST_MODELS") or table.text("use") or usual.use
     if use not in SERVICES:
@@ -292,101 +291,3 @@ def _checked(path: Path, patterns: tuple[tuple[str, str], ...]) -> tuple[tuple[s
                 "Correct the pattern; nothing is read until then.",
             ) from error
     return patterns
-
-
-class _Table:
-    """A table of the settings file, with complaints that say where to look."""
-
-    def __init__(self, path: Path, values: dict[str, Any] | None = None, name: str = "") -> None:
-        self.path = path
-        self._name = name
-        self._values = self._read() if values is None else values
-        known = _KNOWN.get(name)
-        for key in self._values:
-            if known is not None and key not in known:
-                raise SettingsError(
-                    f"{path}: nobody knows the setting {self._spell(key)!r}.",
-                    f"Known here: {', '.join(self._spell(k) for k in known)}.",
-                )
-
-    def _read(self) -> dict[str, Any]:
-        try:
-            return tomllib.loads(self.path.read_text("utf-8"))
-        except FileNotFoundError:
-            return {}
-        except NotADirectoryError as error:
-            raise SettingsError(
-                f"{self.path.parent} is a file, not a folder.",
-                "Set HOLDFAST_HOME to a folder; it is made if it is not there.",
-            ) from error
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise SettingsError(
-                f"{self.path} cannot be read: {error}.", "Correct it, or move it away."
-            ) from error
-
-    def _spell(self, key: str) -> str:
-        return f"{self._name}.{key}" if self._name else key
-
-    def _wrong(self, key: str, wanted: str) -> SettingsError:
-        return SettingsError(
-            f"{self.path}: {self._spell(key)} must be {wanted}.", "Correct it and run again."
-        )
-
-    def table(self, key: str) -> _Table:
-        value: object = self._values.get(key, {})
-        if not isinstance(value, dict):
-            raise self._wrong(key, "a table")
-        return _Table(self.path, cast(dict[str, Any], value), self._spell(key))
-
-    def text(self, key: str) -> str:
-        value: object = self._values.get(key, "")
-        if not isinstance(value, str):
-            raise self._wrong(key, "a string")
-        return value
-
-    def flag(self, key: str, usual: bool) -> bool:
-        value: object = self._values.get(key, usual)
-        if not isinstance(value, bool):
-            raise self._wrong(key, "true or false")
-        return value
-
-    def number(self, key: str, usual: int) -> int:
-        value: object = self._values.get(key, usual)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self._wrong(key, "a whole number, zero or more")
-        return value
-
-    def amount(self, key: str, usual: float) -> float:
-        value: object = self._values.get(key, usual)
-        if not _is_amount(value):
-            raise self._wrong(key, "a number, zero or more")
-        return float(cast(float, value))
-
-    def prices(self, key: str) -> tuple[tuple[str, tuple[float, float]], ...]:
-        value: object = self._values.get(key, {})
-        items = cast(dict[str, object], value) if isinstance(value, dict) else {"": None}
-        found: list[tuple[str, tuple[float, float]]] = []
-        for name, item in items.items():
-            pair = cast(list[object], item) if isinstance(item, list) else []
-            if len(pair) != 2 or not all(map(_is_amount, pair)):
-                raise self._wrong(key, "a table of models, each with two prices: [in, out]")
-            found.append((name, (float(cast(float, pair[0])), float(cast(float, pair[1])))))
-        return tuple(found)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value: object = self._values.get(key, [])
-        items = cast(list[object], value) if isinstance(value, list) else [None]
-        if not all(isinstance(item, str) for item in items):
-            raise self._wrong(key, "a list of strings")
-        return tuple(str(item) for item in items)
-
-    def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
-        value: object = self._values.get(key, {})
-        items = cast(dict[str, object], value) if isinstance(value, dict) else {"": None}
-        if not all(isinstance(item, str) for item in items.values()):
-            raise self._wrong(key, "a table of strings")
-        return tuple((name, str(item)) for name, item in items.items())
-
-
-def _is_amount(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.model.team import Shared
+from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.sources.shares import decode, encode, hash_of, key_of, merge, path_of, read
 
@@ -23,6 +23,7 @@ def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = 
     return Shared(
         "", key_of(ANN, origin), "", "fact", text, "Ann", ANN, T.format(day), origin,
         T.format(1), Trust.TEAM, Trust.USER, ("src/a.py",), "mind this", gone,
+        Scope.PROJECT,
     )  # fmt: skip
 
 
@@ -130,3 +131,11 @@ def test_the_latest_holds_and_gone_wins_a_tie() -> None:
     assert held[old.id].gone
     held, _ = read(merge([store(shared(day=2, gone=True)), store(shared(day=3, text="again"))]))
     assert held[old.id].text == "again"
+
+
+def test_a_line_says_for_whom_it_is_and_of_an_unknown_scope_it_is_refused() -> None:
+    wider = decode(encode(replace(shared(), scope=Scope.ORGANISATION)), PATH)
+    assert isinstance(wider, Shared) and wider.scope is Scope.ORGANISATION
+    assert b"scope" not in encode(shared())
+    for scope in ("personal", "galaxy", "", 7, ["team"]):
+        assert decode(line(scope=scope), PATH) == "of a scope that is not known"

@@ -17,7 +17,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern
 from holdfast.model.records import Digest, Exchange, Session
-from holdfast.model.team import Shared
+from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.trace import find_record, word_of
@@ -75,12 +75,13 @@ class Draft(NamedTuple):
 
 
 class Sharer(NamedTuple):
-    """In whose name, when, and with which word to the reader."""
+    """In whose name, when, with which word to the reader, and for whom."""
 
     name: str
     email: str
     now: str
     note: str = ""
+    scope: Scope = Scope.PROJECT
 
 
 def draft(
@@ -130,6 +131,7 @@ def _drafted(record: Record, words: Words, sharer: Sharer) -> Draft:
         record.bank, key_of(sharer.email, origin), "", word_of(record), _shortened(clean),
         sharer.name, sharer.email, sharer.now, origin, time, Trust.TEAM, trust,
         tuple(dict.fromkeys(words.clean(file) for file in files))[:_FILES], note,
+        scope=sharer.scope,
     )  # fmt: skip
     return Draft(shared, taken + more)
 
@@ -198,4 +200,4 @@ def same_words(one: Shared, other: Shared) -> bool:
 
 def _said(shared: Shared) -> tuple[object, ...]:
     s = shared
-    return s.id, s.kind, s.text, s.author, s.time, s.lineage, s.files, s.note, s.gone
+    return s.id, s.kind, s.text, s.author, s.time, s.lineage, s.files, s.note, s.gone, s.scope

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from holdfast.frozen import dataclass
 from holdfast.model.trust import Trust
+
+
+class Scope(StrEnum):
+    """Who may read a record: its owner, whoever works on the project or belongs to the team, or
+    everybody in the organisation. What has none is personal."""
+
+    PERSONAL = "personal"
+    PROJECT = "project"
+    TEAM = "team"
+    ORGANISATION = "organisation"
+
+
+# Those in which something can be shared, by their words.
+SHARED_SCOPES = {scope.value: scope for scope in Scope if scope is not Scope.PERSONAL}
 
 
 class FileChange(NamedTuple):
@@ -58,3 +73,5 @@ class Shared:
     files: tuple[str, ...] = ()
     note: str = ""
     gone: bool = False
+    # Who may read it. Nobody but its owner, unless it says so.
+    scope: Scope = Scope.PERSONAL

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, cast
 
 from holdfast.model.ids import content_id
-from holdfast.model.team import Shared
+from holdfast.model.team import SHARED_SCOPES, Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
 
@@ -72,6 +72,8 @@ def encode(shared: Shared) -> bytes:
         told |= {"kind": s.kind, "text": s.text, "time": s.time, "trust": s.lineage.value}
         told |= {"files": list(s.files)} if s.files else {}
         told |= {"note": s.note} if s.note else {}
+        # What lies on a branch is for the project, and goes without saying.
+        told |= {"scope": s.scope.value} if s.scope is not Scope.PROJECT else {}
     return _spelled({**told, "id": hash_of(told)})
 
 
@@ -126,11 +128,15 @@ def _record(told: dict[str, Any], path: str) -> Shared | str:
         return "not a record"
     if not gone and (kind not in KINDS or not text.strip()):
         return "not a record"
+    scope = SHARED_SCOPES.get(str(told.get("scope", Scope.PROJECT.value)))
+    if scope is None:
+        return "of a scope that is not known"
     lineage = Trust(trust) if trust in set(Trust) else Trust.EXTERNAL
     taken = Trust.EXTERNAL if lineage is Trust.EXTERNAL else Trust.TEAM
     return Shared(
         "", key_of(email, origin), hashed, kind, visible(text), visible(by), email, shared, origin,
         time, taken, lineage, tuple(visible(file) for file in files[:_FILES]), visible(note), gone,
+        scope,
     )  # fmt: skip
 
 

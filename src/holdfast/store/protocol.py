@@ -34,6 +34,7 @@ from holdfast.store.history import HistoryQuestions, HistoryWays
 from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.overview import OverviewQuestions
+from holdfast.store.parcels import ParcelQuestions, ParcelWays
 from holdfast.store.progress import Progress
 from holdfast.store.rules import RuleQuestions, RuleWays
 from holdfast.store.sessions import SessionQuestions
@@ -93,6 +94,7 @@ class Reader(
     HistoryQuestions,
     ForgeQuestions,
     SharedQuestions,
+    ParcelQuestions,
     SessionQuestions,
     OverviewQuestions,
     Protocol,
@@ -294,6 +296,7 @@ class Writer(
     HistoryWays,
     ForgeWays,
     SharedWays,
+    ParcelWays,
     Protocol,
 ):
     """The ways in."""

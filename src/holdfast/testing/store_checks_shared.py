@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holdfast.model.curation import Curated
 from holdfast.model.query import Passage
-from holdfast.model.team import Shared
+from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.store.curated import Erasure
 from holdfast.store.shared import Taking
@@ -17,6 +17,7 @@ _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = Shared(
     BANK, "k1", "v1", "fact", "Paint the yawl blue.", "Ann", "ann@x.org", NOON,
     "holdfast://fact/f1", NOON, Trust.TEAM, Trust.ASSISTANT, ("yawl.py",), "mind this",
+    scope=Scope.TEAM,
 )  # fmt: skip
 _TWO = replace(_ONE, id="k2", text="Tar the ketch.", trust=Trust.EXTERNAL)
 _ANEW = replace(_ONE, version="v2", text="Paint the yawl red.", shared=_LATER)
@@ -75,3 +76,13 @@ def check_a_shared_record_is_found_as_its_passage_and_erased_whole(make_store: M
         with store.transaction():
             store.scrub(lambda text: text.replace("ketch", "[erased]"))
         expect([s.text for s in store.shared(BANK)], ["Tar the [erased]."], "what is scrubbed")
+
+
+def check_what_is_of_no_scope_or_personal_is_not_shown(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        hers = replace(_TWO, scope=Scope.PERSONAL)
+        with store.transaction():
+            store.put_taking(_FIRST, [_ONE, hers])
+        expect(store.shared(BANK), [_ONE], "what is shown")
+        expect(store.find(BANK, "shared", "k"), [_ONE], "what is found by name")
+        expect(store.held_shared(BANK), [_ONE, hers], "what holds")

@@ -55,6 +55,7 @@ _WORDS = {
     "remark": ("author", "text", "path", "url"),
     "login": ("login", "name", "email"),
     "shared": ("text", "author", "email", "files", "note"),
+    "parcel": ("line", "problem"),
 }
 # How a row of each is known: bank, id and session.
 _NAMED = {
@@ -90,10 +91,11 @@ _NAMED = {
     "remark": ("bank", "id", "''"),
     "login": ("bank", "login", "''"),
     "shared": ("bank", "id", "''"),
+    "parcel": ("bank", "id", "''"),
 }
 _LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.
-_DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal", "login")
+_DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal", "login", "parcel")
 _OF_A_SESSION = (
     "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "used", "turn",
 )  # fmt: skip
@@ -165,6 +167,11 @@ class ErasingWays(DerivedWays, ForgeWays):
             )
         for word, id in what.forged:
             self.erase_forged(what.bank, word, id)
+        # What waits to be sent and may hold its words: itself, and whatever is made of others.
+        unsent = "DELETE FROM parcel WHERE bank = ? AND gone = 0 AND state <> 'sent' AND "
+        self._run(f"{unsent} origin NOT LIKE 'holdfast://memory/%'", what.bank)
+        for target in what.targets:
+            self._run(f"{unsent} origin = ?", what.bank, target)
         for id in what.commits:
             for table in ("patch", "touch", "revert", "tag", "branch", "authored"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)

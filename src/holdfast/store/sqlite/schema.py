@@ -31,6 +31,7 @@ _NAMES = (
     "015_forge",
     "016_shared",
     "017_agents",
+    "018_remote",
 )
 VERSION = len(_NAMES)
 

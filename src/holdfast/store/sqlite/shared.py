@@ -8,16 +8,16 @@ from dataclasses import astuple
 from typing import Any
 
 from holdfast.model.query import Passage
-from holdfast.model.team import Shared
+from holdfast.model.team import SHARED_SCOPES, Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.store.shared import Taking
-from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.parcels import ParcelQuestions, ParcelWays
 from holdfast.store.sqlite.rows import marks
 
 SHARED = (
     "bank, id, version, kind, text, author, email, shared, origin, time, trust, lineage, files, "
-    "note, gone"
+    "note, gone, scope"
 )
 
 
@@ -28,6 +28,8 @@ def shared_of(row: tuple[Any, ...]) -> Shared:
     for name in ("trust", "lineage"):
         told[name] = Trust(told[name])
     told["gone"] = bool(told["gone"])
+    # Of a scope that this program does not know, nothing is shown.
+    told["scope"] = SHARED_SCOPES.get(told["scope"], Scope.PERSONAL)
     return Shared(**told)
 
 
@@ -39,8 +41,8 @@ def _row_of(shared: Shared) -> tuple[Any, ...]:
     )
 
 
-class SharedQuestions(Asking):
-    """What can be asked about shared memories."""
+class SharedQuestions(ParcelQuestions):
+    """What can be asked about shared memories, and those that are on their way to others."""
 
     def shared(self, bank: str) -> list[Shared]:
         found = self._all(
@@ -55,7 +57,7 @@ class SharedQuestions(Asking):
         return [Taking(b, id, place, tuple(json.loads(h)), t) for b, id, place, h, t in found]
 
 
-class SharedWays(SharedQuestions, CuratingWays):
+class SharedWays(SharedQuestions, ParcelWays, CuratingWays):
     """The ways in."""
 
     def sent(self, bank: str) -> set[str]:

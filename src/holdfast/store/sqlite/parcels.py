@@ -1,0 +1,46 @@
+"""What is on its way to servers, in SQLite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.store.parcels import Parcel, ParcelState
+from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.rows import marks
+
+PARCEL = (
+    "bank, remote, id, origin, line, mark, gone, state, queued, attempts, not_before, problem, "
+    "there"
+)
+
+
+def _parcel_of(row: tuple[Any, ...]) -> Parcel:
+    """`PARCEL`."""
+    told = Parcel(*row)
+    return told._replace(gone=bool(told.gone), state=ParcelState(told.state))
+
+
+class ParcelQuestions(Asking):
+    """What can be asked."""
+
+    def parcels(self, remote: str = "") -> list[Parcel]:
+        where, values = ("remote = ?", (remote,)) if remote else ("1", ())
+        found = self._all(
+            f"SELECT {PARCEL} FROM parcel WHERE {where} ORDER BY queued, remote, id", *values
+        )
+        return [_parcel_of(row) for row in found]
+
+
+class ParcelWays(ParcelQuestions):
+    """The ways in."""
+
+    def put_parcel(self, parcel: Parcel) -> None:
+        self.drop_parcel(parcel)
+        row = parcel._replace(gone=int(parcel.gone))._asdict() | {"state": parcel.state.value}
+        self._run(f"INSERT INTO parcel ({PARCEL}) VALUES ({marks(PARCEL)})", *row.values())
+
+    def drop_parcel(self, parcel: Parcel) -> None:
+        self._run(
+            "DELETE FROM parcel WHERE bank = ? AND remote = ? AND id = ?",
+            *(parcel.bank, parcel.remote, parcel.id),
+        )

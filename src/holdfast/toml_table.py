@@ -1,0 +1,115 @@
+"""A table of a settings file, read with complaints that say where to look."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from holdfast.errors import SettingsError
+
+
+class Table:
+    """A table of the settings file, with complaints that say where to look."""
+
+    def __init__(
+        self,
+        path: Path,
+        known: Mapping[str, Sequence[str]],
+        values: dict[str, Any] | None = None,
+        name: str = "",
+    ) -> None:
+        self.path = path
+        self._known = known
+        self._name = name
+        self._values = self._read() if values is None else values
+        here = known.get(name)
+        for key in self._values:
+            if here is not None and key not in here:
+                raise SettingsError(
+                    f"{path}: nobody knows the setting {self._spell(key)!r}.",
+                    f"Known here: {', '.join(self._spell(k) for k in here)}.",
+                )
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except NotADirectoryError as error:
+            raise SettingsError(
+                f"{self.path.parent} is a file, not a folder.",
+                "Set HOLDFAST_HOME to a folder; it is made if it is not there.",
+            ) from error
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise SettingsError(
+                f"{self.path} cannot be read: {error}.", "Correct it, or move it away."
+            ) from error
+
+    def _spell(self, key: str) -> str:
+        return f"{self._name}.{key}" if self._name else key
+
+    def _wrong(self, key: str, wanted: str) -> SettingsError:
+        return SettingsError(
+            f"{self.path}: {self._spell(key)} must be {wanted}.", "Correct it and run again."
+        )
+
+    def table(self, key: str) -> Table:
+        value: object = self._values.get(key, {})
+        if not isinstance(value, dict):
+            raise self._wrong(key, "a table")
+        return Table(self.path, self._known, cast(dict[str, Any], value), self._spell(key))
+
+    def text(self, key: str) -> str:
+        value: object = self._values.get(key, "")
+        if not isinstance(value, str):
+            raise self._wrong(key, "a string")
+        return value
+
+    def flag(self, key: str, usual: bool) -> bool:
+        value: object = self._values.get(key, usual)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
+
+    def number(self, key: str, usual: int) -> int:
+        value: object = self._values.get(key, usual)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self._wrong(key, "a whole number, zero or more")
+        return value
+
+    def amount(self, key: str, usual: float) -> float:
+        value: object = self._values.get(key, usual)
+        if not _is_amount(value):
+            raise self._wrong(key, "a number, zero or more")
+        return float(cast(float, value))
+
+    def prices(self, key: str) -> tuple[tuple[str, tuple[float, float]], ...]:
+        value: object = self._values.get(key, {})
+        items = cast(dict[str, object], value) if isinstance(value, dict) else {"": None}
+        found: list[tuple[str, tuple[float, float]]] = []
+        for name, item in items.items():
+            pair = cast(list[object], item) if isinstance(item, list) else []
+            if len(pair) != 2 or not all(map(_is_amount, pair)):
+                raise self._wrong(key, "a table of models, each with two prices: [in, out]")
+            found.append((name, (float(cast(float, pair[0])), float(cast(float, pair[1])))))
+        return tuple(found)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value: object = self._values.get(key, [])
+        items = cast(list[object], value) if isinstance(value, list) else [None]
+        if not all(isinstance(item, str) for item in items):
+            raise self._wrong(key, "a list of strings")
+        return tuple(str(item) for item in items)
+
+    def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
+        value: object = self._values.get(key, {})
+        items = cast(dict[str, object], value) if isinstance(value, dict) else {"": None}
+        if not all(isinstance(item, str) for item in items.values()):
+            raise self._wrong(key, "a table of strings")
+        return tuple((name, str(item)) for name, item in items.items())
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
