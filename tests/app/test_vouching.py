@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
+from holdfast.model.curation import Action
 from holdfast.model.knowledge import How
 from holdfast.model.uris import uri
 from holdfast.settings import Settings
@@ -41,6 +42,16 @@ def test_what_a_useful_answer_rests_on_is_borne_out_once(memory: Holdfast) -> No
     assert _used(memory) == borne
     memory.rebuild()
     assert _used(memory) == borne
+
+
+def test_what_was_found_useful_is_in_the_log_and_can_be_taken_back(memory: Holdfast) -> None:
+    answer = memory.ask(KEYED, "all")
+    count = memory.vouch(answer.session_id, "ada")
+    memory.vouch(answer.session_id, "ben")
+    undone = memory.undo(count)
+    told = {(entry.action, entry.text, entry.who) for entry in undone}
+    assert told == {(Action.VOUCH, answer.session_id, "ada")} and len(undone) == count
+    assert _used(memory) == {} and memory.undo() == []
 
 
 def test_an_answer_that_is_none_is_of_no_use(memory: Holdfast) -> None:

@@ -57,12 +57,13 @@ def server(root: Path) -> Iterator[Server]:
     }
     (folder / "home").mkdir(mode=0o700)
     with Holdfast(load_settings(env)) as memory:
-        _fill(memory, root)
+        fill(memory, root)
     with serving(env, folder) as made:
         yield made
 
 
-def _fill(memory: Holdfast, root: Path) -> None:
+def fill(memory: Holdfast, root: Path) -> None:
+    """Something of every kind that waits for a person."""
     words = [(n + 1, said) for n, said in enumerate(SAID)]
     for n, (rule, about) in enumerate(WRONG):
         words += [(5 + n, rule), (15 + n, f"The rule about the {about} is outdated.")]

@@ -8,6 +8,7 @@ from tests.learn.minds import Clock, hear, open_mind, talk
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.banks import PRESETS, Wish
 from holdfast.model.bank import Disposition
+from holdfast.model.curation import Action
 from holdfast.model.knowledge import Network
 from holdfast.testing.transcripts import Script
 
@@ -80,6 +81,26 @@ def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -
         memory.set_bank(Wish(retention=0))
         assert [s.id for s in memory.reader.sessions(None)] == before
         assert memory.recall("xebec").hits
+
+
+def test_a_change_of_a_bank_is_taken_back_with_all_that_came_of_it(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_mind(tmp_path, clock) as memory:
+        clock.day = 400
+        hear(memory, talk(1, "The xebec is flaky."), talk(390, "The yawl is stable."))
+        before = memory.bank()
+        memory.set_bank(Wish("support", background="For sailors.", aliases=("boats",)), who="ada")
+        memory.set_bank(Wish(retention=6))
+        assert not memory.recall("xebec").hits
+        (undone,) = memory.undo()
+        assert (undone.action, undone.target) == (Action.SET, f"holdfast://bank/{before.id}")
+        assert memory.recall("xebec").hits and memory.bank().retention == 0
+        memory.set_bank(Wish(aliases=("ships",)))
+        memory.set_bank(Wish(dropped=("ships",)))
+        assert [entry.action for entry in memory.undo(3)] == [Action.SET] * 3
+        assert memory.bank() == before
+        memory.set_bank(Wish(background=before.background))
+        assert memory.undo() == [], "what changes nothing is no decision"
 
 
 def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from holdfast.errors import NotFoundError
 from holdfast.learn.blanking import Pattern
 from holdfast.learn.curation import Curator, Target, find_any, find_target
 from holdfast.learn.erasing import Erased, Eraser
-from holdfast.model.curation import Curation
+from holdfast.model.curation import Action, Curation
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
 from holdfast.model.trust import Trust
@@ -112,9 +112,24 @@ class Curating(Browsing):
         """Take back the latest decisions that can be; returns them, the latest first."""
         id = self.bank_id(bank)
         banks = [known.id for known in self._store.banks()] if id is None else [id]
-        undone = self._curator(who).undo(banks, count)
+        with self._store.transaction():
+            undone = self._curator(who).undo(banks, count)
+            for entry in undone:
+                self._take_back(entry)
         self._renew()
         return undone
+
+    def _take_back(self, entry: Curation) -> None:
+        """What else goes back with a decision than what it says of records."""
+        if entry.action is Action.VOUCH:
+            self._store.drop_uses(entry.bank, entry.target, entry.text)
+            self._store.note_change(entry.bank, "")
+
+    def _note(self, bank: str, action: Action, target: str, text: str, who: str) -> None:
+        """Set down in the log what was changed that is no record."""
+        entry = Curation(0, bank, self._now(), action, target, text, who or this_user())
+        self._store.curate(entry)
+        self._store.note_change(bank, "")
 
     def find_review(self, id: str, bank: str | None = ALL_BANKS) -> Review:
         """The question that is meant, by its URI, its id or the start of one."""

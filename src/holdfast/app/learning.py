@@ -31,6 +31,7 @@ from holdfast.learn.promotion import (
 )
 from holdfast.learn.rule_text import Addition
 from holdfast.learn.rule_writing import Change, plan, rules_path, write
+from holdfast.learn.written import written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
 from holdfast.model.uris import parse_uri, uri
@@ -118,11 +119,6 @@ class Learning(Curating):
         else:
             change = self._plan(rules_path(name), root, added)
         return Learned(change, "", found.where if found is not None else "")
-
-    def write_rule(self, change: Change, bank: str | None = None) -> None:
-        """Write a change that was shown."""
-        write(change)
-        self._follow(*self._project(bank))
 
     def learning(self, bank: str | None = None) -> LearningState:
         """How much there is to learn from."""
@@ -229,7 +225,7 @@ class Learning(Curating):
             write(change)
         except InputError:
             return
-        self._approved(proposal, change.path, root, BY_ITSELF)
+        self._approved(proposal, change, root, BY_ITSELF)
 
     def plan_approval(self, id: str, text: str = "", bank: str | None = None) -> Candidate:
         """What approving a candidate would do, in these words or in its own."""
@@ -265,7 +261,7 @@ class Learning(Curating):
         if change.base != proposal.base and change.diff != seen:
             self._propose_anew(proposal, change)
         write(change)
-        self._approved(proposal, change.path, root, who)
+        self._approved(proposal, change, root, who)
         return change
 
     def _propose_anew(self, proposal: Proposal, change: Change) -> None:
@@ -276,8 +272,9 @@ class Learning(Curating):
             "Look at the new diff with `holdfast promote candidates`, and approve again.",
         )
 
-    def _approved(self, proposal: Proposal, path: str, root: str, who: str) -> None:
-        self._decided(Action.APPROVE, proposal, who, path)
+    def _approved(self, proposal: Proposal, change: Change, root: str, who: str) -> None:
+        told = written(change)._replace(path=proposal.path).told()
+        self._decided(Action.APPROVE, proposal, who, told)
         self._follow(proposal.bank, root)
 
     def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from holdfast.app.curating import this_user
 from holdfast.app.knowing import know
 from holdfast.app.reading import utc_now
 from holdfast.app.sharing import Sharing
@@ -148,11 +149,12 @@ class Holdfast(Sharing):
         item = Input(path.resolve(), conversation.AGENT, bank)
         return self.ingest([item])
 
-    def vouch(self, session: str) -> int:
+    def vouch(self, session: str, who: str = "") -> int:
         """Note that the last answer of an investigation was of use: what it cites is borne out.
         Returns for how many records that holds."""
         vouching: Any = import_module("holdfast.app.vouching")
-        count: int = vouching.Vouching(self._store, self.settings, self._now()).vouch(session)
+        said = vouching.Vouching(self._store, self.settings, self._now(), who or this_user())
+        count: int = said.vouch(session)
         self._renew()
         return count
 

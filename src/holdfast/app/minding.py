@@ -6,17 +6,20 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from holdfast.app.reading import here
+from holdfast.app.reading import ALL_BANKS, here
 from holdfast.app.teaching import Teaching
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, ModelAnswerError, NotFoundError
+from holdfast.learn.bank_changes import taken_back, told_change
 from holdfast.learn.banks import Wish, change_bank, keep_retention
 from holdfast.learn.mind import reflect_bank
 from holdfast.learn.opinions import trend_of
 from holdfast.model.bank import Bank
+from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.mind import Opinion, Reflection
 from holdfast.model.trust import Status
+from holdfast.model.uris import uri
 from holdfast.recall.plan import Plan
 from holdfast.refine.retain import retain_bank
 from holdfast.research.reflection import reflect
@@ -113,21 +116,45 @@ class Minding(Teaching):
             raise NotFoundError("This folder has no bank yet.", self.no_bank())
         return found
 
-    def set_bank(self, wish: Wish, bank: str | None = None) -> Bank:
-        """Change what a bank is like. Its opinions are weighed anew, and sessions put away or
-        brought back where its retention asks for it."""
+    def set_bank(self, wish: Wish, bank: str | None = None, who: str = "") -> Bank:
+        """Change what a bank is like, and say so in the log. Its opinions are weighed anew, and
+        sessions put away or brought back where its retention asks for it."""
         known = self.bank(bank)
         if wish.background:
             clean = Redactor(self.settings.redact_patterns).redact(wish.background).text
             wish = wish._replace(background=clean)
-        changed = change_bank(self._store, known, wish)
-        if wish.retention is not None:
-            while any(keep_retention(self._store, changed, self._now)):
-                pass
-        if changed.disposition != known.disposition and self._store.all_opinions(changed.id):
-            reflect_bank(self._store, changed.id, self._now())
+        with self._store.transaction():
+            changed = change_bank(self._store, known, wish)
+            told = told_change(known, changed)
+            if told:
+                self._note(known.id, Action.SET, uri("bank", known.id), told, who)
+        self._follow_bank(known, changed)
         self._renew()
         return self.bank(changed.id)
+
+    def _follow_bank(self, before: Bank, after: Bank) -> None:
+        """Let a bank live by what it is like now."""
+        if after.retention or before.retention:
+            while any(keep_retention(self._store, after, self._now)):
+                pass
+        if after.disposition != before.disposition and self._store.all_opinions(after.id):
+            reflect_bank(self._store, after.id, self._now())
+
+    def _take_back(self, entry: Curation) -> None:
+        """Let a bank be what it was before it was changed."""
+        super()._take_back(entry)
+        known = self._store.bank(entry.bank)
+        if entry.action is Action.SET and known is not None:
+            self._store.set_bank(taken_back(known, entry))
+
+    def undo(self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "") -> list[Curation]:
+        """Take back the latest decisions that can be; returns them, the latest first."""
+        before = {known.id: known for known in self._store.banks()}
+        undone = super().undo(count, bank, who)
+        for id in {entry.bank for entry in undone if entry.action is Action.SET}:
+            self._follow_bank(before[id], self.bank(id))
+            self._renew()
+        return undone
 
     def known_banks(self) -> list[Bank]:
         """Every bank, by name."""

@@ -118,6 +118,9 @@ def current_words(memory: Minding, target: Target) -> str:
 
 def address_of(reader: Reader, name: str) -> str:
     """The page that shows a record: the place of its own, or that in its session."""
+    named = parse_uri(name)
+    if named is not None and named.word == "bank":
+        return f"/banks/{named.id}"
     record = find_record(reader, None, name)
     word, session = word_of(record), getattr(record, "session", "")
     if word == "session":

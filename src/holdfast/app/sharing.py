@@ -20,7 +20,7 @@ from holdfast.language import cut
 from holdfast.learn.decisions import standing
 from holdfast.learn.pulling import Place, ToTake, plan, take
 from holdfast.learn.sharing import Draft, Sharer, Words, after, draft, same_words
-from holdfast.model.curation import Curation
+from holdfast.model.curation import Action, Curation
 from holdfast.model.team import Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.sources.git.shelf import Person, Shelf, person_at
@@ -117,7 +117,20 @@ class Sharing(Minding):
         made = shelf.write(change, _message(planned), planned.person)
         with self._store.transaction():
             self._store.put_sent(planned.bank, [one.id for one in new if not one.gone])
+            if made:
+                self._note_shared(planned, new)
         return made
+
+    def _note_shared(self, planned: ToShare, new: Sequence[Shared]) -> None:
+        """Say in the log what others can have from now on, or should let go of; by name alone."""
+        for back, names in (
+            (False, [uri("shared", one.id) for one in new if not one.gone]),
+            (True, [uri("shared", one.id) for one in new if one.gone]),
+        ):
+            if names:
+                told = "\n".join(("taken back" if back else "shared", *names))
+                bank = uri("bank", planned.bank)
+                self._note(planned.bank, Action.SHARE, bank, told, "")
 
     def push_shared(self, remote: str = "", place: str = "") -> tuple[str, bool]:
         """Bring the branch to a remote: the one that is named, or `origin`, or the only one.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from holdfast.app.decided import all_entries
 from holdfast.app.minding import Minding
 from holdfast.app.reading import ALL_BANKS
 from holdfast.learn.decisions import standing, undoable
@@ -107,12 +108,16 @@ class Away(NamedTuple):
 
 class Decided(NamedTuple):
     """An entry of the log, with what the record says that it is about, if that is shown; `undone`
-    if it was taken back, `latest` if it is the one that an undo takes back."""
+    if it was taken back, `latest` if it is the one that an undo takes back; by which way it came,
+    and what was before and after it."""
 
     entry: Curation
     title: str = ""
     undone: bool = False
     latest: bool = False
+    channel: str = ""
+    before: str = ""
+    after: str = ""
 
 
 def shelf(memory: Minding, wanted: Wanted) -> Shelf:
@@ -324,13 +329,14 @@ def _said(store: Store, one: Away) -> str:
 
 def decisions(memory: Minding, wanted: Wanted) -> tuple[list[Decided], bool]:
     """The log, the latest first, page by page; whether there is more."""
-    log = [e for bank in _banks(memory, wanted.bank) for e in memory.reader.curations(bank)]
+    told_all = all_entries(memory.reader, _banks(memory, wanted.bank))
+    log = [one.curation for one in told_all]
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     latest = max((entry.seq for entry in undoable(log)), default=0)
     words = wanted.words.lower().split()
     told = [
-        Decided(entry, "", str(entry.seq) in undone, entry.seq == latest)
-        for entry in sorted(log, key=lambda entry: -entry.seq)
+        Decided(entry, "", str(entry.seq) in undone, entry.seq == latest, channel, before, after)
+        for entry, channel, before, after in told_all
         if all(w in f"{entry.action} {entry.target} {entry.text}".lower() for w in words)
     ]
     first = max(wanted.page - 1, 0) * PAGE
@@ -340,5 +346,7 @@ def decisions(memory: Minding, wanted: Wanted) -> tuple[list[Decided], bool]:
 
 def _title(memory: Minding, entry: Curation) -> str:
     named = parse_uri(entry.target) if entry.target.startswith(SCHEME) else None
+    if named is not None and named.word == "bank":
+        return f"the bank {memory.bank_name(named.id)}"
     found = memory.reader.find(entry.bank, named.word, named.id, 1) if named else []
     return next((describe_record(record)[0] for record in found), "")

@@ -4,7 +4,9 @@ words wait for a person. And what an agent may ask of the learning itself, ready
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,13 @@ from holdfast.errors import InputError
 from holdfast.language import squeeze
 from holdfast.learn.decisions import standing
 from holdfast.learn.documented import says_the_same
-from holdfast.learn.lessons import Lesson, stands
+from holdfast.learn.lessons import OF_USER, Lesson, stands
 from holdfast.learn.promotion import may_be_automatic, refused, turned_away
-from holdfast.learn.rule_writing import Change
+from holdfast.learn.rule_writing import Change, remove, resolved, write
+from holdfast.learn.written import read_written, taken_out, written
 from holdfast.model.curation import Action, Curation
+from holdfast.model.ids import content_id
+from holdfast.model.uris import uri
 
 PERSON, AGENT = "person", "agent"
 ACTIONS = ("status", "candidates", "promote")
@@ -45,6 +50,7 @@ class Teaching(Learning):
         paths: Sequence[str] = (),
         bank: str | None = None,
         by: str = PERSON,
+        who: str = "",
     ) -> Learned:
         """Add a rule to a project's files, or to the user's own, if none says so yet. What an
         agent teaches (`by`) is not written: it waits for a person, beside what was promoted."""
@@ -55,8 +61,35 @@ class Teaching(Learning):
             return learned
         if by == AGENT:
             return self._teach(learned, learned.change, scope, tuple(paths), text, bank)
-        self.write_rule(learned.change, bank)
+        self.write_rule(learned.change, bank, who)
         return learned
+
+    def write_rule(self, change: Change, bank: str | None = None, who: str = "") -> None:
+        """Write a change that was shown. The log says who did; `undo` takes it out again, for as
+        long as nobody changed the file."""
+        id, root = self._project(bank)
+        write(change)
+        own = change.file == Path(os.path.realpath(self.settings.claude_dir / change.path))
+        path = OF_USER + change.path if own else change.path
+        told = written(change, in_words=True)._replace(path=path)
+        with self._store.transaction():
+            target = uri("file", content_id("file", path))
+            self._note(id, Action.WRITE, target, told.told(), who)
+        self._follow(id, root)
+
+    def _take_back(self, entry: Curation) -> None:
+        """Take a rule out of its file with the decision that put it there. One that waited for
+        approval leaves a file that was changed since as it is, for the rule waits again then."""
+        super()._take_back(entry)
+        told = read_written(entry)
+        if told is None or entry.who == BY_ITSELF:
+            return
+        _, root = self._project(entry.bank, must_exist=False)
+        base = self.settings.claude_dir if told.path.startswith(OF_USER) else Path(root)
+        with suppress(*((InputError,) if entry.action is Action.APPROVE else ())):
+            change = taken_out(resolved(base, told.path.removeprefix(OF_USER)), told)
+            write(change) if told.base else remove(change)
+        self._follow(entry.bank, root)
 
     def _teach(
         self,
@@ -150,7 +183,8 @@ class Teaching(Learning):
     def _written(self, bank: str | None) -> list[str]:
         """The files that were written by themselves, one entry for each rule."""
         log = self._store.curations(self._project_bank(bank))
-        return [e.text for e in log if e.action is Action.APPROVE and e.who == BY_ITSELF]
+        own = [e for e in log if e.action is Action.APPROVE and e.who == BY_ITSELF]
+        return [e.text.partition("\n")[0] for e in own]
 
 
 def candidate_told(candidate: Candidate) -> dict[str, Any]:

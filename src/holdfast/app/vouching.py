@@ -6,6 +6,7 @@ from __future__ import annotations
 from holdfast.app.investigating import sessions_of
 from holdfast.errors import InputError
 from holdfast.model.accounts import Used
+from holdfast.model.curation import Action, Curation
 from holdfast.model.research import Stage
 from holdfast.model.uris import parse_uri
 from holdfast.research.records import read_answer
@@ -19,10 +20,11 @@ _STATING = ("fact", "memory", "turn")
 class Vouching:
     """Somebody who says that an answer was of use."""
 
-    def __init__(self, store: Store, settings: Settings, now: str) -> None:
+    def __init__(self, store: Store, settings: Settings, now: str, who: str) -> None:
         self._store = store
         self._settings = settings
         self._now = now
+        self._who = who
 
     def vouch(self, id: str) -> int:
         """Note that the last answer of an investigation was of use; returns for how many records.
@@ -37,13 +39,18 @@ class Vouching:
         told = [(bank, uri) for bank, uri in known if bank]
         with self._store.transaction():
             for bank, uri in told:
-                self._store.put_uses(bank, [Used(uri, name, "", self._now)])
-                self._store.note_change(bank, "")
+                if not any((u.record, u.turn) == (uri, "") for u in self._store.uses(bank)):
+                    self._say(bank, uri, name)
         line = {"time": self._now, "stage": Stage.DONE.value, "text": "Found useful."}
         with sessions.run(name, follow=True) as run:
             if run is not None and not _was_said(run.lines()):
                 run.write({**line, "useful": True})
         return len(told)
+
+    def _say(self, bank: str, uri: str, name: str) -> None:
+        self._store.put_uses(bank, [Used(uri, name, "", self._now)])
+        self._store.curate(Curation(0, bank, self._now, Action.VOUCH, uri, name, self._who))
+        self._store.note_change(bank, "")
 
     def _bank(self, uri: str) -> tuple[str, str]:
         named = parse_uri(uri)

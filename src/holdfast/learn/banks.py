@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
-from holdfast.learn.decisions import standing
+from holdfast.learn.decisions import RETENTION, standing
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action
 from holdfast.model.uris import parse_uri, uri
@@ -26,7 +26,6 @@ PRESETS = {
     "documentation": Disposition(3, 3, 3),
     "support": Disposition(2, 2, 5),
 }
-RETENTION = "retention"
 LONGEST_BACKGROUND = 4000
 _MOST_MONTHS = 1200
 _PORTION = 50

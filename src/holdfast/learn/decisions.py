@@ -8,7 +8,10 @@ from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.knowledge import ReviewState
 
 _FOR_GOOD = (Action.PURGE, Action.SCRUB)
+# What others have is out of our hands: `unshare` asks them to let go of it.
+_NOT_HERE = (Action.SHARE,)
 _RETIRED = ReviewState.RETIRED
+RETENTION = "retention"
 
 
 def standing(log: Iterable[Curation]) -> list[Curation]:
@@ -20,10 +23,15 @@ def standing(log: Iterable[Curation]) -> list[Curation]:
 
 def undoable(log: Iterable[Curation]) -> list[Curation]:
     """The decisions that can be undone: not those that erased something, nor any about what was
-    erased."""
+    erased, nor what was handed on to others; nor what a retention put away, for that goes with the
+    decision about the retention."""
     left = standing(log)
     erased = {entry.target for entry in left if entry.action in _FOR_GOOD}
-    return [entry for entry in left if entry.target not in erased]
+    return [
+        e
+        for e in left
+        if e.target not in erased and e.action not in _NOT_HERE and e.who != RETENTION
+    ]
 
 
 def settle(known: Curated, target: str, left: Sequence[Curation], by_wish: bool = False) -> Curated:

@@ -65,7 +65,7 @@ def rules_path(domain: str) -> str:
 
 def plan(root: Path, path: str, addition: Addition) -> Change:
     """What adding a rule to a file of the project would do."""
-    file = _resolved(root, path)
+    file = resolved(root, path)
     before = read(file)
     # `paths` is for files that are made for the rule; in another it would confine what is there.
     known = addition._replace(paths=()) if before is not None else addition
@@ -88,7 +88,8 @@ def read(file: Path) -> bytes | None:
         ) from error
 
 
-def _resolved(root: Path, path: str) -> Path:
+def resolved(root: Path, path: str) -> Path:
+    """Where a file of the project lies; never outside of it."""
     inside = Path(os.path.realpath(root))
     file = Path(os.path.realpath(inside / path))
     if not file.is_relative_to(inside):
@@ -112,6 +113,12 @@ def write(change: Change) -> None:
             f"{change.path} cannot be written: {error.strerror or error}.",
             "Check the permissions of the file and its folder. Nothing was changed.",
         ) from error
+
+
+def remove(change: Change) -> None:
+    """Take away a file that was made for what is taken out of it."""
+    if read(change.file) == change.before:
+        change.file.unlink()
 
 
 def _replace(change: Change) -> None:

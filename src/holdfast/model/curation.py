@@ -26,6 +26,10 @@ class Action(StrEnum):
     SPLIT = "split"
     UNDO = "undo"
     PULL = "pull"
+    SHARE = "share"
+    SET = "set"
+    WRITE = "write"
+    VOUCH = "vouch"
     PURGE = "purge"
     SCRUB = "scrub"
 
@@ -34,7 +38,8 @@ class Action(StrEnum):
 class Curation:
     """One decision about one record; `seq` orders them. `target` is the record's URI, of an undo
     the number of what it undoes; `text` the words of a correction or a lesson, of a merge the URI
-    that the record went into."""
+    that the record went into, of a bank what it was like before and after. `who` names the way
+    they came by in brackets, if it was not the command line."""
 
     seq: int
     bank: str

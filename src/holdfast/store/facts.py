@@ -98,6 +98,10 @@ class FactWays(Protocol):
         """Keep what sessions made use of; what is known stays."""
         ...
 
+    def drop_uses(self, bank: str, record: str, session: str) -> None:
+        """Take back that a person found a record of use in an investigation."""
+        ...
+
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
         """Keep what a model says of a question that people should decide."""
         ...

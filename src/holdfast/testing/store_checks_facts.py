@@ -173,6 +173,11 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
         expect(store.uses(BANK), [uses[0], said], "what a person said was of use")
         store.erase(Erasure(BANK, turns=(turn.id,)))
         expect(store.uses(BANK), [said], "the use that an erased turn showed")
+        store.drop_uses(BANK, said.record, "mem-2")
+        store.drop_uses(OTHER, said.record, said.session)
+        expect(store.uses(BANK), [said], "what was said in another investigation or bank")
+        store.drop_uses(BANK, said.record, said.session)
+        expect(store.uses(BANK), [], "what was taken back")
 
 
 def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:

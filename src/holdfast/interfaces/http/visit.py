@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
+from holdfast.app.curating import this_user
+from holdfast.app.decided import BROWSE, named_by
 from holdfast.errors import InputError
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.keys import Keys
@@ -22,6 +24,11 @@ class Visit:
         self._keys: Keys = request.app.state.site.keys
         self._pages: Pages = request.app.state.site.pages
         self._cookie = str(request.scope.get("visitor") or "")
+
+    @property
+    def who(self) -> str:
+        """In whose name something is changed on a page."""
+        return named_by(this_user(), BROWSE)
 
     def page(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
         """A page of ours."""

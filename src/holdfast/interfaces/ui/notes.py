@@ -24,12 +24,12 @@ NOTES: Mapping[str, Note] = {
     "kept": Note("Kept in force."),
     "retired": Note("Retired: it is in force no longer."),
     "reworded": Note("Said rightly, and kept in force in these words."),
-    "written": Note("Written into the file of rules. The file itself is yours to change.", False),
+    "written": Note("Written into the file of rules. The file itself is yours to change."),
     "noted": Note("Noted that it has had its day. Take it out of the file by hand."),
     "rejected": Note("Turned down; the same is not proposed again."),
     "confirmed": Note("Kept in your name; the agent's words went into it."),
     "holds": Note("It still holds, and waits no more until its code changes again."),
-    "saved": Note("Saved.", undo=False),
+    "saved": Note("Saved."),
 }
 
 

@@ -268,6 +268,12 @@ class FactWriting(FactAnswers):
             "INSERT OR IGNORE INTO used VALUES (?, ?, ?, ?, ?)", [(bank, *use) for use in uses]
         )
 
+    def drop_uses(self, bank: str, record: str, session: str) -> None:
+        self._run(
+            "DELETE FROM used WHERE bank = ? AND record = ? AND session = ? AND turn = ''",
+            *(bank, record, session),
+        )
+
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
         self._run(
             "INSERT OR REPLACE INTO advice VALUES (?, ?, ?, ?, ?)", bank, review, time, model, text

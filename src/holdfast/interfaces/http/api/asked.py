@@ -13,6 +13,7 @@ from fastapi import Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.app.curating import this_user
+from holdfast.app.decided import HTTP, named_by
 from holdfast.app.memory import Holdfast
 from holdfast.app.reading import ALL_BANKS
 from holdfast.errors import InputError
@@ -118,7 +119,7 @@ Asking = Annotated[Asked, Depends(Asked)]
 
 def who_by_http() -> str:
     """How the log of decisions names whoever decides by HTTP."""
-    return f"{this_user()} (http)"
+    return named_by(this_user(), HTTP)
 
 
 def told(value: object, status: int = 200) -> Response:

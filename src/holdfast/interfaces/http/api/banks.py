@@ -61,4 +61,4 @@ async def set_bank(asked: Asking, name: Name, sent: BankWish) -> Response:
     )
     if wish == Wish():
         raise InputError("There is nothing to change.", "Send at least one field.")
-    return await asked.work(lambda memory: memory.set_bank(wish, name))
+    return await asked.work(lambda memory: memory.set_bank(wish, name, asked.who))

@@ -12,18 +12,27 @@ from pydantic import Field
 
 from holdfast.app import shapes
 from holdfast.app.anchoring import anchor_of
+from holdfast.app.decided import all_entries
 from holdfast.app.erasing import erased_told, remove_copies
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.asked import Asking, Bank, Cursor, Id, Limit, Sent, Told, paged
-from holdfast.interfaces.http.api.schema import model_of, page_of, with_fields
+from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
 from holdfast.model.curation import Curation
 from holdfast.recall.path import Path as RecordPath
 from holdfast.recall.times import read_span
 
 router = APIRouter(tags=["records"])
 _Decision = with_fields("Decision", "What was decided, as the log has it.", decision=Curation)
+_Logged = extended(
+    model_of(Curation),
+    "Logged",
+    "A decision, the way it came by, and what was before and after it.",
+    channel=str,
+    before=str,
+    after=str,
+)
 _Erased = with_fields(
     "Erased",
     "What is erased, in counts and never in words; what still holds it.",
@@ -139,6 +148,12 @@ async def restore(asked: Asking, id: Id, bank: Bank = "all") -> Response:
     return await asked.work(lambda memory: {"decision": memory.restore(id, bank, asked.who)})
 
 
+@router.post("/records/{id:path}/confirm", response_model=_Decision, summary="Say that it holds")
+async def confirm(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+    """Whatever became of its code since."""
+    return await asked.work(lambda memory: {"decision": memory.confirm(id, bank, asked.who)})
+
+
 @router.post("/records/{id:path}/merge", response_model=_Decision, summary="Merge it")
 async def merge(asked: Asking, id: Id, sent: Into, bank: Bank = "all") -> Response:
     """Let another record stand for this one."""
@@ -187,21 +202,21 @@ async def undo(asked: Asking, sent: Undo) -> Response:
 
 @router.get(
     "/decisions",
-    response_model=page_of("decisions", model_of(Curation)),
+    response_model=page_of("decisions", _Logged),
     summary="The log of decisions",
 )
 async def decisions(
     asked: Asking, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
 ) -> Response:
-    """Who changed what, by whatever way, the latest first."""
+    """Who changed what and by which way, what was before and after, the latest first."""
 
     def found(memory: Holdfast) -> Told:
         id = memory.bank_id(bank)
         if id == "":
             raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
         banks = [one.id for one in memory.reader.banks()] if id is None else [id]
-        log = [entry for one in banks for entry in memory.reader.curations(one)]
-        page, more = paged(log, lambda entry: (entry.seq, entry.bank), limit, cursor)
-        return {"decisions": page, "cursor": more}
+        log = all_entries(memory.reader, banks)
+        page, more = paged(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
+        return {"decisions": [one.told() for one in page], "cursor": more}
 
     return await asked.read(found)

@@ -92,6 +92,18 @@ async def cancel(asked: Asking, id: ResearchId) -> Response:
     return told({"session_id": name, "cancel": asked.investigations.cancel(name)})
 
 
+@router.post(
+    "/research/{id}/useful",
+    response_model=with_fields("Useful", session_id=str, records=int),
+    summary="Say that its answer was of use",
+)
+async def useful(asked: Asking, id: ResearchId) -> Response:
+    """What the answer cites is borne out by it; `records` tells how many."""
+    return await asked.work(
+        lambda memory: {"session_id": id, "records": memory.vouch(id, asked.who)}
+    )
+
+
 @router.delete(
     "/research/{id}",
     response_model=with_fields("Removed", session_id=str, remove=bool),

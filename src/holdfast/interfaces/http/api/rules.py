@@ -65,7 +65,7 @@ async def learn(asked: Asking, sent: Lesson) -> Response:
         learned = memory.plan_learn(s.domain, s.text, s.scope, s.paths, s.bank)
         write = learned.change is not None and s.confirm == "write"
         if write and learned.change is not None:
-            memory.write_rule(learned.change, s.bank)
+            memory.write_rule(learned.change, s.bank, asked.who)
         return learned_told(learned, write)
 
     return await asked.work(done)

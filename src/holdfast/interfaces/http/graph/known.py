@@ -213,6 +213,9 @@ class Decision:
     target: str
     text: str
     who: str
+    channel: str = ""
+    before: str = ""
+    after: str = ""
 
 
 @strawberry.type

@@ -10,6 +10,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from holdfast.app import shapes
+from holdfast.app.decided import all_entries, channel_of
 from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
 from holdfast.app.researching import Wish
@@ -196,9 +197,12 @@ class Query:
         def found(memory: Holdfast) -> known.Decisions:
             id = memory.bank_id(bank)
             banks = [one.id for one in memory.reader.banks()] if id is None else [id]
-            log = [entry for one in banks for entry in memory.reader.curations(one)]
-            page, more = paged(log, lambda one: (one.seq, one.bank), bounded(limit), cursor)
-            return known.Decisions(items=[_decision(one) for one in page], cursor=more)
+            log = all_entries(memory.reader, banks)
+            page, more = paged(
+                log, lambda one: (one.curation.seq, one.curation.bank), bounded(limit), cursor
+            )
+            items = [known.Decision(**one.told()) for one in page]
+            return known.Decisions(items=items, cursor=more)
 
         return await info.context.read(found)
 
@@ -301,7 +305,7 @@ async def _latest(
 
 
 def _decision(entry: Curation) -> known.Decision:
-    return known.Decision(**plain(entry))
+    return known.Decision(**plain(entry), channel=channel_of(entry))
 
 
 def _said(text: str) -> str:

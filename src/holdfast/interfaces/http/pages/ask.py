@@ -92,7 +92,7 @@ async def cancel(visit: Visiting, id: str) -> RedirectResponse:
 async def useful(visit: Visiting, id: str) -> RedirectResponse:
     """Say that the answer was of use."""
     await visit.form()
-    await visit.desk.work(lambda memory: memory.vouch(id))
+    await visit.desk.work(lambda memory: memory.vouch(id, visit.who))
     return RedirectResponse(f"/research/{id}?note=useful#latest", 303)
 
 

@@ -111,7 +111,7 @@ async def change(visit: Visiting, id: str) -> Response:
                 f"Sessions older than {wish.retention} months would be put away; nothing is "
                 "erased. Say that you want it, and save again."
             )
-        return memory.set_bank(wish, id), ""
+        return memory.set_bank(wish, id, visit.who), ""
 
     try:
         found, problem = await visit.desk.work(save)

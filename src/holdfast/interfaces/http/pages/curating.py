@@ -56,7 +56,7 @@ async def remember(visit: Visiting) -> Response:
         known = memory.bank(bank or None).id if bank else ""
         if not known:
             raise InputError("Of which project?", "Choose a bank.")
-        return memory.retain(text, network, sure, "", form.get("why", ""), known).id
+        return memory.retain(text, network, sure, "", form.get("why", ""), known, visit.who).id
 
     try:
         made = await visit.desk.work(keep)
@@ -83,7 +83,7 @@ async def correct(visit: Visiting) -> Response:
         now = current_words(memory, target) if target.shown else ""
         if target.shown and fingerprint(now) != form.get("seen", ""):
             return now
-        memory.correct(target.uri, text, target.bank)
+        memory.correct(target.uri, text, target.bank, visit.who)
         return None
 
     try:
@@ -108,7 +108,7 @@ def kept(visit: Visit, error: InputError, text: str) -> HTMLResponse:
 async def forget(visit: Visiting) -> Response:
     """Leave a record out of everything."""
     form = await visit.form()
-    target = await _decided(visit, form, lambda memory, t: memory.forget(t.uri, t.bank))
+    target = await _decided(visit, form, lambda memory, t: memory.forget(t.uri, t.bank, visit.who))
     if form.get("back") == "stale":
         return done("/review", "forgotten", tab="stale")
     return done("/memory", "forgotten", tab=_TABS.get(target.kind, "forgotten"))
@@ -118,7 +118,7 @@ async def forget(visit: Visiting) -> Response:
 async def restore(visit: Visiting) -> Response:
     """Bring a record back."""
     form = await visit.form()
-    target = await _decided(visit, form, lambda memory, t: memory.restore(t.uri, t.bank))
+    target = await _decided(visit, form, lambda memory, t: memory.restore(t.uri, t.bank, visit.who))
     if target.kind in _TABS:
         return _record(target.uri, "restored")
     return done("/memory", "restored", tab="forgotten")
@@ -147,7 +147,7 @@ async def merge(visit: Visiting) -> Response:
     def join(memory: Holdfast) -> str:
         target = memory.target(name)
         other = memory.target(into, target.bank)
-        memory.merge(target.uri, other.uri, target.bank)
+        memory.merge(target.uri, other.uri, target.bank, visit.who)
         return other.uri
 
     return _record(await visit.desk.work(join), "merged")
@@ -169,7 +169,7 @@ async def undo(visit: Visiting) -> Response:
                 "Something else was decided meanwhile; nothing was taken back.",
                 "Look at the decisions again.",
             )
-        memory.undo(1, bank or "all")
+        memory.undo(1, bank or "all", visit.who)
 
     await visit.desk.work(back)
     return done("/memory", "undone", tab="decisions", **({"bank": bank} if bank else {}))
@@ -188,7 +188,7 @@ async def purge(visit: Visiting) -> Response:
         if found.seen != form.get("seen", ""):
             return False
         target = memory.target(name)
-        memory.purge(target.uri, target.bank)
+        memory.purge(target.uri, target.bank, visit.who)
         return True
 
     if not await visit.desk.work(erase):

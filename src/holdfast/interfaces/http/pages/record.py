@@ -102,21 +102,27 @@ async def correct(visit: Visiting, word: str, id: str) -> RedirectResponse:
     """Say it anew."""
     form = await visit.form()
     text = form.get("text", "").replace("\r\n", "\n").strip()
-    return await _decide(visit, word, id, "corrected", lambda m, name, b: m.correct(name, text, b))
+    return await _decide(
+        visit, word, id, "corrected", lambda m, name, b: m.correct(name, text, b, visit.who)
+    )
 
 
 @router.post("/{word}/{id:path}/forget")
 async def forget(visit: Visiting, word: str, id: str) -> RedirectResponse:
     """Leave it out of everything."""
     await visit.form()
-    return await _decide(visit, word, id, "forgotten", lambda m, name, b: m.forget(name, b))
+    return await _decide(
+        visit, word, id, "forgotten", lambda m, name, b: m.forget(name, b, visit.who)
+    )
 
 
 @router.post("/{word}/{id:path}/restore")
 async def restore(visit: Visiting, word: str, id: str) -> RedirectResponse:
     """Bring it back."""
     await visit.form()
-    return await _decide(visit, word, id, "restored", lambda m, name, b: m.restore(name, b))
+    return await _decide(
+        visit, word, id, "restored", lambda m, name, b: m.restore(name, b, visit.who)
+    )
 
 
 async def _decide(

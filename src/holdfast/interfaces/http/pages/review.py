@@ -132,7 +132,7 @@ async def approve(visit: Visiting) -> Response:
                 f"{planned.proposal.path} was changed since you looked. Nothing was written.",
                 "Look at the new change.",
             )
-        memory.approve(id, text, bank, seen=planned.diff)
+        memory.approve(id, text, bank, visit.who, planned.diff)
         noted = planned.proposal.kind is ProposalKind.DEMOTE
         return ("noted" if noted else "written"), (AGENTS if of_agent(planned) else RULES)
 
@@ -150,7 +150,7 @@ async def reject(visit: Visiting) -> Response:
     """Turn a rule down; it is not proposed again."""
     form = await visit.form()
     why = plainly(form.get("why", ""))
-    act = (form.get("id", ""), why, form.get("bank", ""))
+    act = (form.get("id", ""), why, form.get("bank", ""), visit.who)
     try:
         await visit.desk.work(lambda memory: memory.reject(*act))
     except InputError as error:
@@ -179,7 +179,7 @@ async def _settle(visit: Visit, stays: bool) -> Response:
     def settle(memory: Holdfast) -> None:
         review = memory.find_review(id)
         _as_seen(memory, review.target, review.bank, form.get("seen", ""))
-        memory.decide(review, stays)
+        memory.decide(review, stays, visit.who)
 
     await visit.desk.work(settle)
     return done("/review", "kept" if stays else "retired", tab=FACTS)
@@ -204,10 +204,10 @@ async def reword(visit: Visiting) -> Response:
     def say(memory: Holdfast) -> None:
         review = memory.find_review(id)
         _as_seen(memory, review.target, review.bank, form.get("seen", ""))
-        memory.correct(review.target, text, review.bank)
+        memory.correct(review.target, text, review.bank, visit.who)
         still = [r for r in memory.reviews("all") if r.id == review.id]
         for one in still:
-            memory.decide(one, True)
+            memory.decide(one, True, visit.who)
 
     try:
         await visit.desk.work(say)
@@ -227,8 +227,8 @@ async def confirm(visit: Visiting) -> Response:
         if not target.shown:
             raise InputError(f"{target.uri} is forgotten.", "Restore it first.")
         words = text or current_words(memory, target)
-        mine = memory.remember(words, target.bank)
-        memory.merge(target.uri, f"holdfast://memory/{mine.id}", target.bank)
+        mine = memory.remember(words, target.bank, visit.who)
+        memory.merge(target.uri, f"holdfast://memory/{mine.id}", target.bank, visit.who)
 
     try:
         await visit.desk.work(adopt)
@@ -241,7 +241,7 @@ async def confirm(visit: Visiting) -> Response:
 async def holds(visit: Visiting) -> Response:
     """Say that a record holds, whatever became of its code."""
     form = await visit.form()
-    await visit.desk.work(lambda memory: memory.confirm(form.get("uri", "")))
+    await visit.desk.work(lambda memory: memory.confirm(form.get("uri", ""), who=visit.who))
     return done("/review", "holds", tab=STALE)
 
 
@@ -249,5 +249,5 @@ async def holds(visit: Visiting) -> Response:
 async def drop(visit: Visiting) -> Response:
     """Forget what an agent wanted kept."""
     form = await visit.form()
-    await visit.desk.work(lambda memory: memory.forget(form.get("uri", "")))
+    await visit.desk.work(lambda memory: memory.forget(form.get("uri", ""), who=visit.who))
     return done("/review", "forgotten", tab=AGENTS)

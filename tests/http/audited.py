@@ -1,0 +1,70 @@
+"""A server over a memory in which something of every kind waits, and its log of decisions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.http.deciding import Visitor, remembering
+from tests.http.server import Server, serving
+from tests.http.test_api import send
+from tests.http.test_review_page import fill
+from tests.refine.test_rules import project
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.curation import Curation
+from holdfast.settings import load_settings
+
+
+class Place(NamedTuple):
+    """A server, the folder of its project, and its bank."""
+
+    server: Server
+    root: Path
+    bank: str
+
+    def log(self) -> list[Curation]:
+        """All that was decided, oldest first."""
+        with remembering(self.server) as memory:
+            banks = memory.reader.banks()
+            log = [entry for bank in banks for entry in memory.reader.curations(bank.id)]
+        return sorted(log, key=lambda entry: entry.seq)
+
+    def kept(self, text: str) -> str:
+        """A memory of these words, made for it; its name."""
+        sent = {"text": text, "bank": self.bank}
+        made = json.loads(send(self.server, "/memories", sent).text)
+        return str(made["uri"]).removeprefix("holdfast://")
+
+    def did(self, path: str, body: object, how: str = "POST") -> Any:
+        """What a program is told that changes something."""
+        got = send(self.server, path, body, how=how)
+        assert got.status in (200, 201, 202), (path, got)
+        return json.loads(got.text)
+
+    def visit(self, path: str, form: dict[str, str]) -> None:
+        """A form that was filled in on a page, and taken."""
+        got = Visitor(self.server).post(path, form)
+        assert got.status == 303, (path, got.status, got.text[-2000:])
+
+
+@contextmanager
+def placed(folder: Path) -> Generator[Place]:
+    """One for as long as it is wanted."""
+    root = project(folder)
+    env = {
+        **os.environ,
+        "HOLDFAST_HOME": str(folder / "home"),
+        "CLAUDE_CONFIG_DIR": str(folder / "claude"),
+        "HOME": str(folder),
+    }
+    (folder / "home").mkdir(mode=0o700)
+    with Holdfast(load_settings(env)) as memory:
+        fill(memory, root)
+        bank = memory.known_banks()[0].id
+    with serving(env, folder) as made:
+        yield Place(made, root, bank)
