@@ -143,7 +143,10 @@ def forms(word: str) -> Sequence[str]:
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case; `snake_case` and `kebab-case` fall into their parts."""
-    return [word.lower() for word in _WORD.findall(text)]
+    if "İ" in text or "Σ" in text:
+        # How these are lowered parts a word, or depends on what stands beyond its end.
+        return [word.lower() for word in _WORD.findall(text)]
+    return _WORD.findall(text.lower())
 
 
 _TOKEN = regex(r"[\w@][\w@./:-]*[\w@]")

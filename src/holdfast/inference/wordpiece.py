@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from holdfast.inference.characters import CHINESE, PUNCTUATION, REMOVED
@@ -28,23 +28,24 @@ _KEPT_WORDS = 50_000
 _STRETCH = 4_000
 # Not `\s`: that has 0x1c to 0x1f, which the normaliser removes without parting the word.
 _GAP = re.compile(r"[ \t\n\r]")
+# Of most texts, few characters need a look of their own.
+_ODD = re.compile(r"[^\t\n\r -~]")
+_WORD = re.compile(r"[^\x00-/:-@\[-`{-\x7f]+|[!-/:-@\[-`{-~]")
 
 
-class _Folding(dict[int, str]):
-    """How a character is normalised, worked out when it is first met; for `str.translate`.
+class _Folding(dict[str, str]):
+    """How a character is normalised, worked out when it is first met.
 
     Doing it character by character is exact: marks, the only thing canonical ordering moves,
     are dropped.
     """
 
-    def __missing__(self, code: int) -> str:
-        folded = self[code] = _fold(chr(code))
+    def __missing__(self, char: str) -> str:
+        folded = self[char] = _fold(char)
         return folded
 
 
 def _fold(char: str) -> str:
-    if char in "\t\n\r":
-        return " "
     if char == "\ufffd" or ord(char) in REMOVED:
         return ""
     if char.isspace():
@@ -56,6 +57,19 @@ def _fold(char: str) -> str:
 
 def _apart(part: str) -> str:
     return f" {part} " if len(part) == 1 and ord(part) in PUNCTUATION else part
+
+
+class _Words(dict[str, list[int]]):
+    """The pieces of each word, cut when it is first met."""
+
+    def __init__(self, cut: Callable[[str], list[int]]) -> None:
+        self._cut = cut
+
+    def __missing__(self, word: str) -> list[int]:
+        if len(self) >= _KEPT_WORDS:
+            self.clear()
+        pieces = self[word] = self._cut(word)
+        return pieces
 
 
 class WordPiece:
@@ -71,7 +85,7 @@ class WordPiece:
         self._special = {token["content"]: token["id"] for token in description["added_tokens"]}
         self._special_pattern = _pattern_of(description["added_tokens"])
         self._start, self._end = _bounds(description["post_processor"])
-        self._words: dict[str, list[int]] = {}
+        self._words = _Words(self._cut)
 
     @staticmethod
     def understands(description: dict[str, Any]) -> bool:
@@ -94,7 +108,7 @@ class WordPiece:
             if isinstance(part, int):
                 found.append(part)
             else:
-                ids = self._ids_of_words(part.translate(self._folding).split())
+                ids = chain.from_iterable(map(self._words.__getitem__, self._split(part)))
                 found.extend(ids if limit is None else islice(ids, limit - len(found)))
             if limit is not None and len(found) >= limit:
                 return found[:limit]
@@ -123,16 +137,12 @@ class WordPiece:
             start = match.end()
         yield from _stretches(text, start, len(text))
 
-    def _ids_of_words(self, words: list[str]) -> Iterator[int]:
-        known = self._words
-        for word in words:
-            ids = known.get(word)
-            if ids is None:
-                ids = self._cut(word)
-                if len(known) >= _KEPT_WORDS:
-                    known.clear()
-                known[word] = ids
-            yield from ids
+    def _split(self, text: str) -> list[str]:
+        """The words of a text as the vocabulary spells them."""
+        return _WORD.findall(_ODD.sub(self._folded, text).lower())
+
+    def _folded(self, odd: re.Match[str]) -> str:
+        return self._folding[odd.group()]
 
     def _cut(self, word: str) -> list[int]:
         """The longest piece the vocabulary knows, then the longest of the rest, and so on."""

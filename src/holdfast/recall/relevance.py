@@ -49,8 +49,10 @@ def weigh(reader: Reader, bank: str | None, terms: Sequence[str]) -> Weights:
 def judge(candidate: Candidate, weight: Mapping[str, float]) -> None:
     """Note how much of the question a candidate covers, by itself and with its context."""
     passage = candidate.passage
-    candidate.alone = coverage(weight, passage.body)
-    candidate.covered = coverage(weight, f"{passage.body} {passage.context}")
+    alone = stems_in(weight, passage.body)
+    beside = stems_in(weight, passage.context[: max(0, _READ - len(passage.body))])
+    candidate.alone = share_of(weight, alone)
+    candidate.covered = share_of(weight, alone | beside)
     candidate.notes["relevance"] = round(combined(candidate.covered, candidate.cosine), 4)
 
 
@@ -108,6 +110,7 @@ def _met(weight: Mapping[str, float], text: str) -> list[tuple[int, str]]:
     """The question's stems in a text, in order, each with its place."""
     # A stem keeps the first letters of its word: only words that begin alike need stemming.
     starts = {key[:2] for key in weight}
-    found = enumerate(words(text[:_READ]))
-    stems = [(n, stem(w)) for n, w in found if w[:2] in starts or w in IRREGULAR]
-    return [(place, met) for place, met in stems if met in weight]
+    said = words(text[:_READ])
+    alike = {word: stem(word) for word in set(said) if word[:2] in starts or word in IRREGULAR}
+    met = {word: its for word, its in alike.items() if its in weight}
+    return [(place, met[word]) for place, word in enumerate(said) if word in met] if met else []

@@ -68,22 +68,27 @@ class CloseLook:
         self, query: Query, best: Sequence[Candidate], deadline: float
     ) -> Sequence[float] | None:
         """It takes some milliseconds and knows no deadline."""
-        alone = self._soft(query, [_parts(candidate) for candidate in best])
-        placed = self._soft(query, [_in_context(candidate) for candidate in best])
-        matched = [one + other for one, other in zip(alone, placed, strict=True)]
+        alone = [_parts(candidate) for candidate in best]
+        placed = [_in_context(candidate) for candidate in best]
+        value = self._values(query, alone + placed)
+        matched = [
+            max(map(value, one)) + max(map(value, other))
+            for one, other in zip(alone, placed, strict=True)
+        ]
         highest = max(matched, default=0.0) or 1.0
         close = [proximity(query.weight, candidate.passage.body) for candidate in best]
         both = zip(matched, close, strict=True)
         return [value / highest + _TOGETHER * near for value, near in both]
 
-    def _soft(self, query: Query, texts: list[list[str]]) -> list[float]:
-        """Each candidate by its best part."""
-        flat = [text for parts in texts for text in parts]
-        values = iter(self._meaning.soft(query.words, flat))
-        return [
-            max(next(values) * min(1.0, (_SHORT / max(len(text), 1)) ** 0.5) for text in parts)
-            for parts in texts
-        ]
+    def _values(self, query: Query, texts: list[list[str]]) -> Callable[[str], float]:
+        """What each text is worth; each is read once, however often it stands there."""
+        flat = list(dict.fromkeys(text for parts in texts for text in parts))
+        soft = self._meaning.soft(query.words, flat)
+        values = {
+            text: value * min(1.0, (_SHORT / max(len(text), 1)) ** 0.5)
+            for text, value in zip(flat, soft, strict=True)
+        }
+        return values.__getitem__
 
 
 class CrossReading:

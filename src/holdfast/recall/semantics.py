@@ -6,6 +6,7 @@ The only module of recall that needs NumPy; it is loaded when a question needs i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -140,16 +141,17 @@ class Semantics:
         asked = {} if tokenizer is None else _weighed_pieces(weight, tokenizer)
         if tokenizer is None or vectors is None or not asked or not texts:
             return [0.0] * len(texts)
-        held = [sorted(set(tokenizer.pieces(text, _PIECES))) or [0] for text in texts]
-        distinct = sorted({piece for pieces in held for piece in pieces})
-        place = {piece: n for n, piece in enumerate(distinct)}
-        alike = vectors.vectors(list(asked)) @ vectors.vectors(distinct).T
+        held = [tokenizer.pieces(text, _PIECES) or [0] for text in texts]
+        pieces = np.fromiter(chain.from_iterable(held), np.int64)
+        distinct, place = np.unique(pieces, return_inverse=True)
+        alike = vectors.vectors(list(asked)) @ vectors.vectors(distinct.tolist()).T
         alike[alike < NEAR] = 0.0
+        starts = np.cumsum([0, *map(len, held[:-1])])
+        nearest = np.maximum.reduceat(alike[:, place], starts, axis=1)
         weights = np.array(list(asked.values()), np.float32)
         total = float(weights.sum()) or 1.0
-        nearest = [alike[:, [place[piece] for piece in pieces]].max(axis=1) for pieces in held]
         # A product of a vector with itself can be a little more than 1.
-        return [min(1.0, float((near * weights).sum()) / total) for near in nearest]
+        return [min(1.0, float(value) / total) for value in weights @ nearest]
 
     def rerank(self, query: str, texts: Sequence[str], deadline: float) -> list[float] | None:
         reranker = self._parts.reranker
