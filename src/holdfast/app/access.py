@@ -148,7 +148,11 @@ class Access(Looking):
         held = {
             "rules": sum(len(self._reader.rules(id)) for id in ids),
             "summaries": counts.digests,
-            "observations": counts.exchanges + counts.memories + counts.retained + counts.facts,
+            "observations": counts.exchanges
+            + counts.memories
+            + counts.retained
+            + counts.facts
+            + counts.imported,
             "transcripts": counts.turns,
             "team": counts.commits + counts.pulls + counts.issues + counts.shared,
         }

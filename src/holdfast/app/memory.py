@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.curating import this_user
+from holdfast.app.importing import Importer
 from holdfast.app.knowing import know
 from holdfast.app.reading import utc_now
-from holdfast.app.sharing import Sharing
 from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.crew import Crew
@@ -30,7 +30,7 @@ def rules_of(settings: Settings) -> Rules:
     return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
-class Holdfast(Sharing):
+class Holdfast(Importer):
     """One memory, open for questions and for reading in."""
 
     def __init__(

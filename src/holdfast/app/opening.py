@@ -16,6 +16,7 @@ from holdfast.errors import InputError
 from holdfast.language import cut
 from holdfast.learn.curation import CORRECTABLE, MERGEABLE, Target
 from holdfast.model.anchors import Anchor
+from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern, Rule
 from holdfast.model.mind import Opinion
 from holdfast.model.team import Shared
@@ -31,7 +32,7 @@ _MOST_EVIDENCE = 40
 _MOST_LINKS = 20
 _ALIKE = 8
 _ALL = 1_000_000
-_ON_SHELVES = Fact | Memory | Concept | Rule | Pattern | Shared
+_ON_SHELVES = Fact | Memory | Concept | Rule | Pattern | Shared | Imported
 
 
 class Ref(NamedTuple):
@@ -127,7 +128,7 @@ def address_of(reader: Reader, name: str) -> str:
         return f"/sessions/{record.id}"
     if isinstance(record, Rule):
         return f"/memory?tab=rules&id={record.id}"
-    if word in ("fact", "memory", "concept", "shared", "pattern"):
+    if word in ("fact", "memory", "concept", "shared", "imported", "pattern"):
         tab = next(tab for tab, own in WORDS.items() if own == word and tab != "opinions")
         return f"/memory?tab={tab}&id={record.id}"
     if word == "entity":
@@ -254,6 +255,6 @@ def _can(memory: Minding, record: Record) -> frozenset[str]:
     given = isinstance(record, Memory) and any(
         one.id == record.id for one in memory.reader.remembered(record.bank, _ALL)
     )
-    if given or isinstance(record, Shared):
+    if given or isinstance(record, Shared | Imported):
         can.add("purge")
     return frozenset(can)

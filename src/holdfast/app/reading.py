@@ -343,6 +343,9 @@ class Reading:
         """A record and the way from it down to its raw line; with a moment to look back from, as
         it stood then."""
         tracing: Any = import_module("holdfast.recall.trace")
+        if "://" in uri:
+            schemes: Any = import_module("holdfast.app.schemes")
+            uri = schemes.resolve(self._store, self.bank_id(bank), uri)
         near = (lambda: self.present()[0]) if bank == ALL_BANKS else (lambda: "")
         return tracing.trace(self._store, self.bank_id(bank), uri, as_of, near)
 

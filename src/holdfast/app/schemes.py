@@ -10,13 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from holdfast.errors import NotFoundError
-from holdfast.model.uris import SCHEME
+from holdfast.model.uris import SCHEME, uri
 from holdfast.store.protocol import Reader
 
 # Given a reader, a bank (None for all) and a URI of the scheme.
 Resolver = Callable[[Reader, str | None, str], str | None]
 
-RESOLVERS: dict[str, Resolver] = {}
+
+def _imported(reader: Reader, bank: str | None, name: str) -> str | None:
+    """What was imported under a name; of a session that is named, what sums it up, or else the
+    latest that is known of it. Where two programs' records have one name, the latest."""
+    found = reader.imported_as(bank, name)
+    if not found:
+        within = reader.imported_in(bank, name.rpartition("/")[2])
+        found = [one for one in within if one.kind == "summary"] or within
+        found = [one for one in found if one.origin.startswith(name.partition("://")[0])]
+        return uri("imported", found[0].id) if found else None
+    return uri("imported", max(found, key=lambda one: (one.taken, one.time, one.id)).id)
+
+
+_PROGRAMS = ("claude-mem", "claude-memory", "memory", "mem0", "hindsight")
+RESOLVERS: dict[str, Resolver] = dict.fromkeys(_PROGRAMS, _imported)
 
 
 def resolve(reader: Reader, bank: str | None, text: str) -> str:

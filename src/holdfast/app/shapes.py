@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Names = Mapping[str, str]
 Told = dict[str, Any]
 # Said of a hit only where there is something to say.
-_UNSAID = ("corrected", "shared", "superseded_by", "supersedes", "provider", "since", "astray")
+_UNSAID = (
+    "corrected", "shared", "imported", "superseded_by", "supersedes", "provider", "since", "astray",
+)  # fmt: skip
 
 
 def recalled(found: Recalled, names: Names) -> Told:

@@ -181,7 +181,8 @@ class Sharing(Minding):
 
     def undo_pull(self, name: str, bank: str | None = None, who: str = "") -> Curation:
         """Take back all that one pull brought."""
-        return self._done(self._curator(who).undo_pull(self._one(bank), name))
+        found = self._curator(who).undo_unit([self._one(bank)], Action.PULL, name)
+        return self._done(found[0])
 
     def takings(self, bank: str | None = None) -> list[tuple[Taking, bool]]:
         """Every pull that brought something, and whether it stands."""

@@ -13,6 +13,7 @@ from holdfast.app.minding import Minding
 from holdfast.app.reading import ALL_BANKS
 from holdfast.learn.decisions import standing, undoable
 from holdfast.model.curation import Action, Curation
+from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.mind import Opinion
 from holdfast.model.team import Shared
@@ -33,6 +34,7 @@ WORDS: Mapping[str, str] = {
     "memories": "memory",
     "patterns": "pattern",
     "shared": "shared",
+    "imported": "imported",
 }
 _MOST = 20_000
 
@@ -188,6 +190,10 @@ def _shared(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
     return _latest([item_of(one) for bank in banks for one in memory.reader.shared(bank)])
 
 
+def _imported(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+    return _latest([item_of(one) for bank in banks for one in memory.reader.imported(bank)])
+
+
 _SHELVES: Mapping[str, Callable[[Minding, Sequence[str], int], list[Item]]] = {
     "rules": _rules,
     "facts": _facts,
@@ -196,6 +202,7 @@ _SHELVES: Mapping[str, Callable[[Minding, Sequence[str], int], list[Item]]] = {
     "memories": _memories,
     "patterns": _patterns,
     "shared": _shared,
+    "imported": _imported,
 }
 
 
@@ -203,7 +210,7 @@ def _latest(items: list[Item]) -> list[Item]:
     return sorted(items, key=lambda item: item.time, reverse=True)
 
 
-def item_of(record: Rule | Fact | Concept | Memory | Pattern | Shared) -> Item:
+def item_of(record: Rule | Fact | Concept | Memory | Pattern | Shared | Imported) -> Item:
     """A record in the form that all have on a shelf."""
     match record:
         case Fact():
@@ -230,6 +237,11 @@ def item_of(record: Rule | Fact | Concept | Memory | Pattern | Shared) -> Item:
                 record.last, confidence=record.confidence, trust=record.trust,
                 speaks_for=len(record.evidence), against=len(record.against),
                 notes=tuple(filter(None, (often, by))),
+            )  # fmt: skip
+        case Imported():
+            return Item(
+                record.bank, "imported", record.id, record.text, record.title, record.kind,
+                record.time, trust=record.trust, notes=(f"from {record.origin}",),
             )  # fmt: skip
         case Shared():
             return Item(

@@ -69,6 +69,7 @@ def _kept(memory: Reading, id: str | None, counts: Counts, balance: Balance) -> 
         "memories": counts.memories + counts.retained,
         "opinions": counts.opinions,
         "shared": counts.shared,
+        "imported": counts.imported,
         "raw_bytes": counts.raw_bytes,
         "l1_bytes": counts.l1_bytes,
         "ledger": {

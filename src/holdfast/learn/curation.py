@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn import opinions, pulling
-from holdfast.learn.decisions import settle, standing, undoable
+from holdfast.learn import importing, opinions, pulling
+from holdfast.learn.decisions import brought_by, settle, standing, undoable
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
@@ -159,10 +159,10 @@ class Curator:
 
     def correct(self, target: Target, text: str) -> Curation:
         """Say a record anew; what it said is kept as superseded."""
-        if target.kind == "shared":
+        if target.kind in ("shared", "imported"):
             raise InputError(
                 "These are the words of somebody else.",
-                "Forget them and `holdfast remember` your own, or ask their author.",
+                "Forget them and `holdfast remember` your own, or mend them where they come from.",
             )
         if target.kind not in CORRECTABLE:
             raise InputError(
@@ -234,18 +234,14 @@ class Curator:
                 self._undo(entry)
             return last
 
-    def undo_pull(self, bank: str, name: str) -> Curation:
-        """Take one taking back, whatever was decided since."""
-        left = [e for e in undoable(self._writer.curations(bank)) if e.action is Action.PULL]
-        found = [e for e in left if name in e.target and e.target.startswith(uri("taking", ""))]
-        if len(found) != 1:
-            raise NotFoundError(
-                f"{'Several were' if found else 'Nothing was'} taken in under the name {name}.",
-                "`holdfast pull --list` tells what was.",
-            )
+    def undo_unit(self, banks: Iterable[str], action: Action, name: str) -> list[Curation]:
+        """Take back all that came in at once, whatever was decided since."""
         with self._writer.transaction():
-            self._undo(found[0])
-        return found[0]
+            log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
+            found = brought_by(log, action, name)
+            for entry in found:
+                self._undo(entry)
+        return found
 
     def _undo(self, entry: Curation) -> None:
         undo = Curation(0, entry.bank, self._now(), Action.UNDO, str(entry.seq), "", self._who)
@@ -295,7 +291,7 @@ class Curator:
         for target in targets:
             nothing = Curated(bank, target.kind, target.id, target.session)
             known = self._writer.curated(bank, target.kind, target.id) or nothing
-            by_wish = target.kind == pulling.TAKING or (
+            by_wish = target.kind in (pulling.TAKING, importing.IMPORTING) or (
                 target.kind == "memory" and target.id in wished
             )
             state = settle(known, target.uri, left, by_wish)
@@ -346,11 +342,10 @@ class Curator:
         elif state.kind in FORGED:
             was = show_again(self._writer, state.bank, state.kind, state.id)
             self._writer.put_curated(state._replace(was=was if state.text else ""))
-        elif state.kind == "shared":
-            pulling.show(self._writer, state.bank, [state.id])
-        elif state.kind == pulling.TAKING:
-            ids = self._writer.taken(state.bank, state.id)
-            pulling.show(self._writer, state.bank, ids)
+        elif state.kind in (pulling.SHARED, pulling.TAKING):
+            pulling.show_again(self._writer, state.bank, state.kind, state.id)
+        elif state.kind in (importing.IMPORTED, importing.IMPORTING):
+            importing.show_again(self._writer, state.bank, state.kind, state.id)
 
     def _show_memory(self, state: Curated) -> None:
         for memory in self._writer.memories(state.bank):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from holdfast.errors import NotFoundError
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.knowledge import ReviewState
 
@@ -44,7 +45,7 @@ def settle(known: Curated, target: str, left: Sequence[Curation], by_wish: bool 
         if entry.target != target or (known.kind == "entity" and entry.action is Action.MERGE):
             continue  # entities that are one are both shown, as one
         match entry.action:
-            case Action.REMEMBER | Action.PULL:
+            case Action.REMEMBER | Action.PULL | Action.IMPORT:
                 state = state._replace(forgotten=False)
             case Action.FORGET | Action.PURGE:
                 state = state._replace(forgotten=True)
@@ -60,3 +61,20 @@ def settle(known: Curated, target: str, left: Sequence[Curation], by_wish: bool 
             case _:
                 pass
     return state if state.text else state._replace(was="")
+
+
+def brought_by(log: Iterable[Curation], action: Action, name: str) -> list[Curation]:
+    """The entries, one a bank, of what came in at once and is called so, or begins so."""
+    bare = name.strip().rpartition("/")[2]
+    found = [e for e in log if e.action is action and bare and _id(e.target).startswith(bare)]
+    if len({entry.target for entry in found}) != 1:
+        raise NotFoundError(
+            f"{'Several were' if found else 'Nothing was'} taken in under the name {name!r}.",
+            f"`holdfast {action.value} {'list' if action is Action.IMPORT else '--list'}` "
+            "tells what was.",
+        )
+    return found
+
+
+def _id(target: str) -> str:
+    return target.rpartition("/")[2]

@@ -16,10 +16,10 @@ from pathlib import Path
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
+from holdfast.learn import importing, pulling
 from holdfast.learn.blanking import Blanking, Without, scrubbed
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.opinions import update_opinions
-from holdfast.learn.pulling import show
 from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Rule
@@ -35,14 +35,18 @@ from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.protocol import Stale, Store
 
 OVERWRITE = "overwrite"
+_ALONE = ("commit", "memory", "shared", "imported")
+_SHOWN = {pulling.SHARED: pulling.show, importing.IMPORTED: importing.show}
 _ALL = 1 << 62
 # What is made again of the rest.
 _MADE = ("statement", "pattern", "proposal")
-_SEALED = {"session": "title", "shared": "shared"}
+_SEALED = {"session": "title", "shared": "shared", "imported": "imported"}
 _NOUNS = {
     "remembered": "memory",
     "dimension": "memory",
     "shared": "shared memory",
+    "imported": "imported record",
+    "importing": "import",
     "curation": "decision",
     "failure": "failed line",
 }
@@ -98,30 +102,25 @@ class Eraser:
             source = self._store.source(failed.source)
             if failed.source in sources and source is not None:
                 names.append(("line", line_name(source.path, failed.offset)))
-        commits = (target.id,) if target.kind == "commit" else ()
+        own = {kind: (target.id,) if target.kind == kind else () for kind in _ALONE}
         forged = forged_with(self._store, target.bank, target.kind, target.id)
-        shared = (target.id,) if target.kind == "shared" else ()
-        names += [*(("commit", id) for id in commits), *forged, *(("shared", id) for id in shared)]
+        names += [*((kind, id) for kind in own if kind != "memory" for id in own[kind]), *forged]
         what = Erasure(
             target.bank,
             sessions,
             tuple(turn.id for turn in turns),
-            commits,
-            (target.id,) if target.kind == "memory" else (),
+            own["commit"],
+            own["memory"],
             self._targets(target, turns),
             tuple(mark(kind, name) for kind, name in names),
             tuple(sorted(sources)),
             forged,
-            shared,
+            own["shared"],
+            own["imported"],
         )
-        counted = {
-            "session": len(sessions),
-            "turn": len(turns),
-            "commit": len(commits),
-            "memory": len(what.memories),
-            **Counter(kind for kind, _ in forged),
-            "shared memory": len(shared),
-        }
+        counted = {"session": len(sessions), "turn": len(turns)}
+        counted |= Counter(kind for kind, _ in forged)
+        counted |= {_NOUNS.get(kind, kind): len(ids) for kind, ids in own.items()}
         told = Erased(Counter({kind: n for kind, n in counted.items() if n}))
         told.copies = tuple(self._store.copies_holding(what))
         told.transcripts = self._sources({turn.origin.source for turn in turns})
@@ -347,8 +346,8 @@ class Eraser:
             if t.table in ("turn", "session", "summary") and t.session:
                 sessions[t.session] = None
             decided = decided or t.table in ("curation", "remembered", "dimension")
-            if t.table == "shared":
-                show(self._store, bank, [t.id])
+            if t.table in _SHOWN:
+                _SHOWN[t.table](self._store, bank, [t.id])
             of_commit = t.table in ("commit", "patch")
             commit = self._store.commit(bank, t.id) if of_commit else None
             if commit is not None:

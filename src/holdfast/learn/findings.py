@@ -24,7 +24,7 @@ _MOVED = 0.02
 _TARGET_WORDS = 8
 _MADE = ("memory", "fact", "concept")
 # What others share is theirs: no opinion of ours is made of it.
-_NOT_OURS = (*_MADE, "shared")
+_NOT_OURS = (*_MADE, "shared", "imported")
 
 
 def keep(writer: Writer, bank: Bank, told: Reflection, now: str) -> list[str]:

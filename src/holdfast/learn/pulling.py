@@ -23,6 +23,7 @@ from holdfast.sources.shares import Refused, later, path_of
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.shared import Taking
 
+SHARED = "shared"
 TAKING = "taking"
 _AHEAD = timedelta(days=2)
 
@@ -144,3 +145,8 @@ def show(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     shown = {shared.id: shared for shared in writer.shared(bank)}
     passages = [shared_passage(shown[id]) for id in listed if id in shown]
     writer.put_shared_passages(bank, listed, passages)
+
+
+def show_again(writer: Writer, bank: str, kind: str, id: str) -> None:
+    """The same for one shared record, or for all that a taking brought."""
+    show(writer, bank, writer.taken(bank, id) if kind == TAKING else [id])

@@ -30,6 +30,7 @@ class Action(StrEnum):
     SET = "set"
     WRITE = "write"
     VOUCH = "vouch"
+    IMPORT = "import"
     PURGE = "purge"
     SCRUB = "scrub"
 

@@ -28,6 +28,7 @@ LAYER_OF = {
     "exchange": Layer.OBSERVATIONS,
     "memory": Layer.OBSERVATIONS,
     "fact": Layer.OBSERVATIONS,
+    "imported": Layer.OBSERVATIONS,
     "turn": Layer.TRANSCRIPTS,
     "commit": Layer.TEAM,
     "shared": Layer.TEAM,
@@ -117,6 +118,8 @@ class Hit:
     corrected: str = ""
     # Who shared it, and on which day; "" for what is our own.
     shared: str = ""
+    # Where it was imported from: its name there, and the program; "" for what was not.
+    imported: str = ""
     # URIs of the fact that holds in its place, and of those in whose place it holds.
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()

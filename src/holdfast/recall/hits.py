@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import LAYER_OF, Hit, Passage, Place
 from holdfast.model.records import Digest, Exchange, Turn
@@ -33,6 +34,7 @@ def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         trust=passage.trust,
         corrected=corrected(reader, passage.bank, passage.kind, passage.id),
         shared=_shared(reader, passage),
+        imported=_imported(reader, passage),
         why=_why(candidate),
     )
     by, before = chain(reader, made, as_of)
@@ -56,6 +58,13 @@ def _shared(reader: Reader, passage: Passage) -> str:
     found = reader.find(passage.bank, "shared", passage.id, 1) if passage.kind == "shared" else ()
     told = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, Shared)]
     return "".join(told)
+
+
+def _imported(reader: Reader, passage: Passage) -> str:
+    """What an imported record is called in the program it comes from."""
+    kind = passage.kind
+    found = reader.find(passage.bank, kind, passage.id, 1) if kind == "imported" else ()
+    return "".join(one.origin for one in found if isinstance(one, Imported))
 
 
 def _why(candidate: Candidate) -> dict[str, float]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from holdfast.language import cut
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
+from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, Shared
@@ -216,6 +217,8 @@ def describe_record(record: Record) -> tuple[str, str]:
             return f"#{record.number} {record.title}", record.time
         case Claim() | Remark() | Shared():
             return record.text, record.time
+        case Imported():
+            return record.title or record.text, record.time
         case _:
             return _describe_known(record)
 

@@ -13,6 +13,7 @@ from holdfast.errors import InputError
 from holdfast.language import cut
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
+from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
@@ -88,6 +89,8 @@ def timeline(
         anchor = reader.digest_of(anchor.bank, anchor.id) or Moment(_time_of(anchor))
     elif isinstance(anchor, Shared):
         anchor = Moment(anchor.time or anchor.shared)
+    elif isinstance(anchor, Imported):
+        anchor = Moment(anchor.time or anchor.taken)
     elif isinstance(anchor, Rule | Pattern):
         anchor = Moment(_time_of(anchor))
     wanted = tuple(kinds) or KINDS

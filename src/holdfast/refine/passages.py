@@ -7,6 +7,7 @@ from datetime import datetime
 
 from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
+from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
@@ -16,6 +17,7 @@ from holdfast.model.trust import Status
 # The kinds that get vectors: what is short and says most comes first.
 EAGER = (
     "fact", "memory", "rule", "concept", "digest", "exchange", "pull", "issue", "remark", "shared",
+    "imported",
 )  # fmt: skip
 # Those of which there may be very many: words find them, and vectors come when there is time.
 LATER = ("commit", "turn")
@@ -132,6 +134,26 @@ def commit_passage(commit: Commit, touched: str = "") -> Passage:
     return Passage(
         c.bank, "commit", c.id, "", c.time, body, context, c.trust, hash=content_id(body)
     )
+
+
+def imported_passage(imported: Imported) -> Passage:
+    """What another program knew, in its words; what it is about and from where help to find it."""
+    i = imported
+    body = imported_text(i)
+    context = (
+        f"{date_words(i.time or i.taken)} {i.program} {i.kind} {' '.join(i.labels)} "
+        f"{' '.join(i.files)} {parts_of_names(body)}"
+    )
+    return Passage(
+        i.bank, "imported", i.id, "", i.time or i.taken, body, context, i.trust,
+        hash=content_id(body),
+    )  # fmt: skip
+
+
+def imported_text(imported: Imported) -> str:
+    """An imported record as a person would quote it."""
+    named = imported.title if imported.title not in imported.text[: len(imported.title)] else ""
+    return "\n\n".join(filter(None, (named, imported.text)))
 
 
 def shared_passage(shared: Shared) -> Passage:

@@ -128,7 +128,10 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     held = (
         (Layer.RULES, any(reader.rules(id) for id in banks)),
         (Layer.SUMMARIES, counts.digests),
-        (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts),
+        (
+            Layer.OBSERVATIONS,
+            counts.exchanges + counts.memories + counts.facts + counts.imported,
+        ),
         (Layer.TRANSCRIPTS, counts.turns),
         (Layer.TEAM, counts.commits + counts.pulls + counts.issues + counts.shared),
     )
@@ -236,6 +239,7 @@ def _later_first(chosen: list[Evidence]) -> list[Evidence]:
 def _line(item: Evidence, number: int, fates: Fates) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
     mark += f" (shared {item.hit.shared})" if item.hit.shared else ""
+    mark += f" (imported from {item.hit.imported})" if item.hit.imported else ""
     if item.hit.kind == "rule":
         mark += f" ({item.hit.source.path.rpartition('/')[2]})"
     mark += fates.mark(item.hit, item.sentence)
@@ -345,8 +349,8 @@ def address(reader: Reader, bank: str, name: str, session: str) -> str:
         return f"/memory?tab=remembered&id={id}"
     if word == "concept":
         return f"/memory?tab=concepts&id={id}"
-    if word == "shared":
-        return f"/memory?tab=shared&id={id}"
+    if word in ("shared", "imported"):
+        return f"/memory?tab={word}&id={id}"
     found = reader.find(bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
     return f"/sessions/{_page(reader, bank, found, session)}#msg-{place}"

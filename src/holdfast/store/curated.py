@@ -126,6 +126,7 @@ class Erasure(NamedTuple):
     sources: tuple[int, ...] = ()
     forged: tuple[tuple[str, str], ...] = ()
     shared: tuple[str, ...] = ()
+    imported: tuple[str, ...] = ()
 
 
 class Scrubbing(Protocol):

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol
 from holdfast.model.bank import Bank
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
+from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
@@ -31,6 +32,7 @@ from holdfast.store.facts import FactQuestions, FactWays
 from holdfast.store.forge import ForgeQuestions, ForgeWays
 from holdfast.store.graph import GraphQuestions, GraphWays
 from holdfast.store.history import HistoryQuestions, HistoryWays
+from holdfast.store.imported import ImportedQuestions, ImportedWays
 from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.overview import OverviewQuestions
@@ -43,7 +45,8 @@ from holdfast.store.vectors import VectorQuestions, VectorWays
 from holdfast.store.versions import Versions
 
 _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
-Record = Turn | Exchange | Digest | Session | Commit | Pull | Issue | Remark | Shared | _Known
+_FromOthers = Pull | Issue | Remark | Shared | Imported
+Record = Turn | Exchange | Digest | Session | Commit | _FromOthers | _Known
 
 
 class Match(NamedTuple):
@@ -70,6 +73,7 @@ class Counts(NamedTuple):
     pulls: int = 0
     issues: int = 0
     shared: int = 0
+    imported: int = 0
 
 
 class Stale(NamedTuple):
@@ -95,6 +99,7 @@ class Reader(
     ForgeQuestions,
     SharedQuestions,
     ParcelQuestions,
+    ImportedQuestions,
     SessionQuestions,
     OverviewQuestions,
     Protocol,
@@ -297,6 +302,7 @@ class Writer(
     ForgeWays,
     SharedWays,
     ParcelWays,
+    ImportedWays,
     Protocol,
 ):
     """The ways in."""

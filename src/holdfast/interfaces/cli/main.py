@@ -33,7 +33,7 @@ GROUPS = {
         "setup": Command("setup", "move into Claude Code: capture by itself, briefs unasked"),
         "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
         "forge": Command("forge", "read pull requests, issues and reviews from GitHub"),
-        "import": Command("import_", "read a dialogue from another program"),
+        "import": Command("import_", "take in what another program remembered, or a dialogue"),
         "brief": Command("brief", "what the next session is told unasked, and what came of it"),
     },
     "Ask": {

@@ -221,6 +221,8 @@ def _hit(hit: Hit) -> Object:
         item["corrected"] = hit.corrected
     if hit.shared:
         item["shared"] = hit.shared
+    if hit.imported:
+        item["imported"] = hit.imported
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value
     if hit.since:

@@ -28,7 +28,10 @@ WISHED = (
     "ON dimension.bank = remembered.bank AND dimension.id = remembered.id"
 )
 # What is shown or not by its own name; a turn also by that of what it stands in.
-_ALONE = ("session", "commit", "memory", "concept", "pull", "issue", "remark", "shared", "taking")
+_ALONE = (
+    "session", "commit", "memory", "concept", "pull", "issue", "remark", "shared", "taking",
+    "imported", "importing",
+)  # fmt: skip
 
 
 class CuratingQuestions(Asking):

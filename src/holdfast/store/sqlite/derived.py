@@ -13,6 +13,7 @@ from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.concepts import ConceptWays
 from holdfast.store.sqlite.facts import FactWriting
 from holdfast.store.sqlite.graph import GraphWriting
+from holdfast.store.sqlite.imported import ImportedWays
 from holdfast.store.sqlite.mind import MindWays
 from holdfast.store.sqlite.rules import RuleWays
 from holdfast.store.sqlite.shared import SharedWays
@@ -22,7 +23,9 @@ _PASSAGES_HELD = 1_000_000
 _OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "authored", "reached")
 
 
-class DerivedWays(ConceptWays, RuleWays, SharedWays, MindWays, FactWriting, GraphWriting):
+class DerivedWays(
+    ConceptWays, RuleWays, SharedWays, ImportedWays, MindWays, FactWriting, GraphWriting
+):
     """What can be dropped and made again."""
 
     def put_derived(
@@ -112,7 +115,7 @@ class DerivedWays(ConceptWays, RuleWays, SharedWays, MindWays, FactWriting, Grap
         self._drop_rules()
         self._run(
             "DELETE FROM passage WHERE kind NOT IN "
-            "('commit', 'memory', 'pull', 'issue', 'remark', 'shared')"
+            "('commit', 'memory', 'pull', 'issue', 'remark', 'shared', 'imported')"
         )
         self._run("DELETE FROM bearer WHERE kind = 'fact'")
         self.drop_graph()

@@ -56,6 +56,8 @@ _WORDS = {
     "login": ("login", "name", "email"),
     "shared": ("text", "author", "email", "files", "note"),
     "parcel": ("line", "problem"),
+    "imported": ("title", "text", "files", "labels"),
+    "importing": ("place",),
 }
 # How a row of each is known: bank, id and session.
 _NAMED = {
@@ -92,6 +94,8 @@ _NAMED = {
     "login": ("bank", "login", "''"),
     "shared": ("bank", "id", "''"),
     "parcel": ("bank", "id", "''"),
+    "imported": ("bank", "id", "''"),
+    "importing": ("bank", "id", "''"),
 }
 _LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.
@@ -129,6 +133,7 @@ class ErasingWays(DerivedWays, ForgeWays):
             ("commit", what.commits),
             ("memory", what.memories),
             ("shared", what.shared),
+            ("imported", what.imported),
         )
         for kind, ids in by_id:
             table = "remembered" if kind == "memory" else kind
@@ -386,6 +391,7 @@ def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
                 ("commit", what.commits),
                 ("remembered", what.memories),
                 ("shared", what.shared),
+                ("imported", what.imported),
             )
             named += tuple((word, (id,)) for word, id in what.forged)
             return any(copies.has(copy, table, ids) for table, ids in named if table in tables)

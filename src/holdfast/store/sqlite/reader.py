@@ -13,7 +13,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
-from holdfast.store.sqlite import forge, labels, moments, rows, rule_rows
+from holdfast.store.sqlite import forge, imported, labels, moments, rows, rule_rows
 from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
@@ -44,6 +44,7 @@ _FINDABLE = {
     "claim": ("claim", CLAIM, claim_of),
     "entity": ("entity", rows.ENTITY, rows.entity_of),
     **forge.FINDABLE,
+    **imported.FINDABLE,
 }
 
 
@@ -51,6 +52,7 @@ class SqliteReader(
     VectorQuestions,
     RuleQuestions,
     SharedQuestions,
+    imported.ImportedQuestions,
     MindQuestions,
     forge.ForgeQuestions,
     CuratingQuestions,
@@ -104,9 +106,8 @@ class SqliteReader(
             f"WHERE {where} GROUP BY fate, reason ORDER BY 3 DESC",
             *values,
         )
-        totals = self._one(
-            f"SELECT count(*), coalesce(sum(lines), 0) FROM source WHERE {where}", *values
-        )
+        amounts = "count(*), coalesce(sum(lines), 0)"
+        totals = self._one(f"SELECT {amounts} FROM source WHERE {where}", *values)
         redacted = self._all(
             "SELECT kind, sum(count) FROM redaction JOIN source ON source.id = source "
             f"WHERE {where} GROUP BY kind ORDER BY 2 DESC",
@@ -146,8 +147,8 @@ class SqliteReader(
     def counts(self, bank: str | None = None) -> Counts:
         where, values = in_bank(bank)
         tables = (
-            "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory",
-            "fact", "retained", "opinion", "seen_pull", "seen_issue", "seen_shared",
+            "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory", "fact",
+            "retained", "opinion", "seen_pull", "seen_issue", "seen_shared", "seen_imported",
         )  # fmt: skip
         numbers = [
             row[0]

@@ -32,6 +32,7 @@ _NAMES = (
     "016_shared",
     "017_agents",
     "018_remote",
+    "019_imports",
 )
 VERSION = len(_NAMES)
 

@@ -177,6 +177,7 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head += f" · corrected {hit.corrected}" if hit.corrected else ""
     head += " · astray" if hit.astray else ""
     head += f" · {hit.shared}" if hit.shared else ""
+    head += f" · from {hit.imported}" if hit.imported else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
     screen.wrap(cut(hit.text, 320), "      ")
     if hit.since:

@@ -102,6 +102,7 @@ def _print(
         (counts.memories + counts.retained, "memory", "memories"),
         (counts.opinions, "opinion", "opinions"),
         (counts.shared, "shared by others", "shared by others"),
+        (counts.imported, "imported", "imported"),
     )
     if told := ", ".join(number(*one) for one in known if one[0]):
         screen.line(f"  of these: {told}")

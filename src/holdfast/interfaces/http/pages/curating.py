@@ -21,7 +21,10 @@ from holdfast.learn.decisions import undoable
 from holdfast.model.uris import parse_uri
 
 router = APIRouter(prefix="/memory")
-_TABS = {"fact": "facts", "concept": "concepts", "memory": "memories", "shared": "shared"}
+_TABS = {
+    "fact": "facts", "concept": "concepts", "memory": "memories", "shared": "shared",
+    "imported": "imported",
+}  # fmt: skip
 _CONFLICT = 409
 
 

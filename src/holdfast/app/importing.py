@@ -1,0 +1,181 @@
+"""A memory that takes in what other programs remembered, and can give it up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.app.curating import this_user
+from holdfast.app.reading import here
+from holdfast.app.sharing import Sharing
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError, NotFoundError
+from holdfast.learn.decisions import standing
+from holdfast.learn.importing import IMPORTING, Taker, Tally, settle
+from holdfast.model.curation import Action, Curation
+from holdfast.model.ids import content_id
+from holdfast.model.imports import Importing
+from holdfast.model.uris import uri
+from holdfast.refine.banks import pick
+from holdfast.store.protocol import Reader
+
+_PLACE = "holdfast.sources.imports."
+# Each format with the module that reads it.
+FORMATS = {
+    "claude-mem": "claude_mem",
+}
+Tick = Callable[[int], None]
+
+
+class Took(NamedTuple):
+    """What an import did, or would do: its name ("" where nothing came in), the source, and an
+    account of every record by bank. Banks that would have to be made have no id."""
+
+    uri: str
+    program: str
+    place: str
+    tallies: tuple[tuple[str, Tally], ...]
+
+    @property
+    def read(self) -> int:
+        """How many records the source holds."""
+        return sum(tally.read for _, tally in self.tallies)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing new in it."""
+        return all(tally.nothing for _, tally in self.tallies)
+
+
+class Importer(Sharing):
+    """Importing. A format is one of `FORMATS`."""
+
+    def import_records(
+        self,
+        format: str,
+        path: Path,
+        bank: str = "",
+        dry_run: bool = False,
+        tick: Tick = lambda read: None,
+        who: str = "",
+    ) -> Took:
+        """Take in what another program remembered, all of it or nothing; into the bank that is
+        named, or else into that of each record's project. A dry run only counts."""
+        if format not in FORMATS:
+            raise InputError(f"There is no format {format!r}.", f"One of: {', '.join(FORMATS)}.")
+        reading: Any = import_module(_PLACE + FORMATS[format])
+        program: str = reading.PROGRAM
+        path = path.expanduser()
+        if not path.exists():
+            raise NotFoundError(f"There is no {path}.", "Check the path.")
+        now = self._now()
+        taker = Taker(self._store, Redactor(self.settings.redact_patterns), program, now)
+        place = str(path.absolute())
+        if dry_run:
+            names = _Names()
+            banks = _Choice(self.reader, self._known, bank, names.look)
+            taker.take(_counted(reading.read(path), tick), banks.of, "")
+            return Took("", program, place, _told(taker, self._bank_names() | names.new))
+        known = len(self._store.importings())
+        id = content_id(IMPORTING, program, place, now, str(known))
+        with self._store.transaction():
+            banks = _Choice(self.reader, self._known, bank, self._make)
+            taker.take(_counted(reading.read(path), tick), banks.of, id)
+            got = settle(self._store, taker, program, place, id, who or this_user())
+        self._renew()
+        name = uri(IMPORTING, id) if got else ""
+        return Took(name, program, place, _told(taker, self._bank_names()))
+
+    def importings(self, bank: str | None = None) -> list[tuple[Importing, bool]]:
+        """Every import that brought something, and whether it stands."""
+        id = self.bank_id(bank)
+        banks = [known.id for known in self._store.banks()] if id is None else [id]
+        log = [entry for one in banks for entry in standing(self._store.curations(one))]
+        left = {(entry.bank, entry.target) for entry in log if entry.action is Action.IMPORT}
+        return [
+            (one, (one.bank, uri(IMPORTING, one.id)) in left) for one in self._store.importings(id)
+        ]
+
+    def undo_import(self, name: str, who: str = "") -> list[Curation]:
+        """Take back all that one import brought, into whatever banks."""
+        banks = [known.id for known in self._store.banks()]
+        undone = self._curator(who).undo_unit(banks, Action.IMPORT, name)
+        self._renew()
+        return undone
+
+    def _bank_names(self) -> dict[str, str]:
+        return {known.id: known.name for known in self._store.banks()}
+
+    def _known(self, folder: str) -> str | None:
+        return self._banks.find(self._store, folder)
+
+    def _make(self, project: str) -> str:
+        if not project:
+            return self._banks.ensure(self._store, here())
+        if Path(project).is_absolute():
+            return self._banks.ensure(self._store, project)
+        return self._banks.named(self._store, project)
+
+
+class _Choice:
+    """Which bank a project's records go into. Each project is looked at once."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        find: Callable[[str], str | None],
+        bank: str,
+        make: Callable[[str], str],
+    ) -> None:
+        self._reader = reader
+        self._of_folder = find
+        self._bank = bank
+        self._make = make
+        self._known: dict[str, str] = {}
+
+    def of(self, project: str) -> str:
+        """The id of the bank."""
+        wanted = self._bank or project
+        found = self._known.get(wanted)
+        if found is None:
+            found = self._known[wanted] = self._find(wanted)
+        return found
+
+    def _find(self, wanted: str) -> str:
+        if not wanted or Path(wanted).is_absolute():
+            return self._of_folder(wanted or here()) or self._make(wanted)
+        try:
+            chosen = pick(self._reader, wanted)
+        except NotFoundError as error:
+            raise InputError(error.message, "Name one with --bank.") from error
+        return chosen.id if chosen else self._make(wanted)
+
+
+class _Names:
+    """Banks that would have to be made, by a name that no bank has."""
+
+    def __init__(self) -> None:
+        self.new: dict[str, str] = {}
+
+    def look(self, project: str) -> str:
+        """The id of one that is to be made for a project."""
+        id = content_id("a bank to be made", project)
+        self.new[id] = (
+            project
+            if project and not Path(project).is_absolute()
+            else (Path(project or here()).name)
+        )
+        return id
+
+
+def _counted(given: Iterable[Any], tick: Tick) -> Iterator[Any]:
+    for number, one in enumerate(given, 1):
+        tick(number)
+        yield one
+
+
+def _told(taker: Taker, names: dict[str, str]) -> tuple[tuple[str, Tally], ...]:
+    found = [(names.get(bank, ""), tally) for bank, tally in taker.tallies.items() if tally.read]
+    return tuple(sorted(found, key=lambda one: one[0]))

@@ -1,0 +1,180 @@
+"""claude-mem's database: observations, summaries of sessions, and what people asked.
+
+It is opened so that it cannot be changed, while claude-mem goes on. Tables and columns had other
+names in earlier versions, and fewer of them; whatever is there is read.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from holdfast.errors import InputError
+from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
+from holdfast.sources.shapes import normal_time
+
+PROGRAM = "claude-mem"
+_MAGIC = b"SQLite format 3\x00"
+_WAL = 2
+_PATIENCE_S = 5.0
+_WHAT = "claude-mem's database, usually ~/.claude-mem/claude-mem.db"
+_TABLES = {"observations": "observation", "session_summaries": "summary", "user_prompts": "prompt"}
+# Where a column had another name before, from the latest to the first.
+_SESSION = ("memory_session_id", "sdk_session_id", "session_id")
+_ASKED_IN = ("content_session_id", "claude_session_id")
+_SECTIONS = (
+    ("Request", "request"),
+    ("Investigated", "investigated"),
+    ("Learned", "learned"),
+    ("Completed", "completed"),
+    ("Next steps", "next_steps"),
+    ("Notes", "notes"),
+)
+_Row = dict[str, Any]
+
+
+def read(path: Path) -> Iterator[Given]:
+    """Every record of a database."""
+    with _opened(path) as database:
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+        if not tables & set(_TABLES):
+            raise InputError(
+                f"{path} is a database, but not claude-mem's: it has none of the tables "
+                f"{', '.join(_TABLES)}.",
+                f"Name {_WHAT}.",
+            )
+        projects = _projects(database) if "sdk_sessions" in tables else {}
+        for table, kind in _TABLES.items():
+            if table in tables:
+                for row in _rows(database, table):
+                    yield _given(row, kind, projects)
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[sqlite3.Connection]:
+    try:
+        with path.open("rb") as file:
+            head = file.read(20)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}.", f"Name {_WHAT}."
+        ) from error
+    if not head.startswith(_MAGIC) or len(head) < 20:
+        raise InputError(f"{path} is not a SQLite database.", f"Name {_WHAT}.")
+    # Nobody has a database open in write-ahead mode whose log is not there: then nothing need be
+    # made beside it, not even for reading.
+    quiet = head[18] == _WAL and not path.with_name(f"{path.name}-wal").exists()
+    uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if quiet else ''}"
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)) as database:
+            database.execute("PRAGMA query_only = ON")
+            database.execute("BEGIN")  # one moment of it, whatever is written meanwhile
+            database.text_factory = _text
+            yield database
+    except sqlite3.DatabaseError as error:
+        raise _told(path, error) from error
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _told(path: Path, error: sqlite3.DatabaseError) -> InputError:
+    why = str(error)
+    if "locked" in why or "busy" in why:
+        return InputError(
+            f"{path} is in use by another program, which lets nobody read it.",
+            "Stop claude-mem's worker, or try again in a minute; nothing was imported.",
+        )
+    if "unable to open" in why or "readonly" in why:
+        return InputError(
+            f"{path} cannot be opened where it lies: {why}.",
+            f"Copy it with {path.name}-wal to a folder of yours, and name the copy.",
+        )
+    return InputError(
+        f"{path} is damaged: {why}.",
+        "Mend it with `sqlite3 FILE .recover`, or take a backup of it; nothing was imported.",
+    )
+
+
+def _rows(database: sqlite3.Connection, table: str) -> Iterator[_Row]:
+    cursor = database.execute(f"SELECT rowid AS number_, * FROM {table} ORDER BY rowid")
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
+
+
+def _projects(database: sqlite3.Connection) -> dict[str, str]:
+    """The project of each session, by any of its names."""
+    found: dict[str, str] = {}
+    for row in _rows(database, "sdk_sessions"):
+        for name in (*_SESSION, *_ASKED_IN, "id"):
+            if row.get(name) is not None:
+                found[f"{name == 'id'}:{row[name]}"] = _word(row, "project")
+    return found
+
+
+def _given(row: _Row, kind: str, projects: dict[str, str]) -> Given:
+    id = row.get("id", row.get("number_"))
+    if not isinstance(id, int):
+        return LeftOut(kind, "wrong-shape", failed=True)
+    session = _first(row, _SESSION if kind != "prompt" else _ASKED_IN)
+    by_session = projects.get(f"False:{session}") or projects.get(
+        f"True:{row.get('session_db_id')}", ""
+    )
+    project = _word(row, "merged_into_project") or _word(row, "project") or by_session
+    time = normal_time(_word(row, "created_at")) or normal_time(row.get("created_at_epoch"))
+    title, text = _words(row, kind)
+    named = "session" if kind == "summary" else kind
+    return whole(
+        DraftRecord(
+            kind,
+            (kind, str(id), session, time),
+            title,
+            text,
+            time,
+            f"{PROGRAM}://{named}/{id}",
+            project,
+            session,
+            tuple(dict.fromkeys(_list(row, "files_modified", "files_edited", "files_read"))),
+            tuple(dict.fromkeys((*filter(None, (_word(row, "type"),)), *_list(row, "concepts")))),
+        )
+    )
+
+
+def _words(row: _Row, kind: str) -> tuple[str, str]:
+    if kind == "prompt":
+        return "", _word(row, "prompt_text")
+    if kind == "summary":
+        told = [(head, _word(row, name)) for head, name in _SECTIONS]
+        return _word(row, "request"), "\n\n".join(f"{h}: {text}" for h, text in told if text)
+    facts = [f"- {fact}" for fact in _list(row, "facts")]
+    parts = [_word(row, "subtitle"), _word(row, "narrative"), _word(row, "text"), "\n".join(facts)]
+    return _word(row, "title"), "\n\n".join(dict.fromkeys(filter(None, parts)))
+
+
+def _word(row: _Row, name: str) -> str:
+    value = row.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _first(row: _Row, names: Sequence[str]) -> str:
+    return next((found for name in names if (found := _word(row, name))), "")
+
+
+def _list(row: _Row, *names: str) -> list[str]:
+    """The texts of lists that are kept as JSON; what is no such list counts as one text."""
+    found: list[str] = []
+    for name in names:
+        word = _word(row, name)
+        try:
+            value: Any = json.loads(word) if word else []
+        except (ValueError, RecursionError):
+            value = [word]
+        listed = cast(list[Any], value) if isinstance(value, list) else [value]
+        found += [item.strip() for item in listed if isinstance(item, str) and item.strip()]
+    return found

@@ -1,0 +1,99 @@
+"""What a reader makes of one record of another program, before it has a bank or is redacted.
+
+Every record that a source holds is given once: as a draft, or as one that was left out and why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.errors import InputError
+
+LONGEST = 200_000
+_LARGEST_JSON = 256 * 1024 * 1024
+
+
+class DraftRecord(NamedTuple):
+    """One record as its program has it; `key` is what it is known by there, `origin` its name. A
+    `project` is what the program itself calls it, "" where it tells of none."""
+
+    kind: str
+    key: tuple[str, ...]
+    title: str
+    text: str
+    time: str
+    origin: str
+    project: str = ""
+    session: str = ""
+    files: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+class LeftOut(NamedTuple):
+    """One record that gives nothing, or cannot be understood, and why."""
+
+    kind: str
+    reason: str
+    failed: bool = False
+
+
+Given = DraftRecord | LeftOut
+# Called with how many records were read, and how many there are.
+Tick = Callable[[int, int], None]
+
+
+def whole(draft: DraftRecord) -> Given:
+    """The draft itself, or why there is nothing to keep of it."""
+    if not (draft.text.strip() or draft.title.strip()):
+        return LeftOut(draft.kind, "empty")
+    if len(draft.text) > LONGEST:
+        return LeftOut(draft.kind, "too-large", failed=True)
+    return draft
+
+
+def load_json(path: Path, what: str) -> Any:
+    """The one JSON value of a file, or of one value a line; in words what is wrong otherwise."""
+    data = read_bytes(path, _LARGEST_JSON, what)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text, so not {what}.", "Check the file.") from error
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise InputError(f"{path} is nested too deeply.", "Check the file.") from error
+    except ValueError as error:
+        lines = _by_line(text)
+        if lines is None:
+            raise InputError(
+                f"{path} is not whole JSON, so not {what}: {error}.",
+                "Export it again; nothing was imported.",
+            ) from error
+        return lines
+
+
+def _by_line(text: str) -> list[Any] | None:
+    """One JSON value a line, if it is that."""
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_bytes(path: Path, most: int, what: str) -> bytes:
+    """What a file holds, unless it is none, cannot be read, or is too large to be one of these."""
+    if not path.is_file():
+        raise InputError(f"{path} is not a file.", f"Name {what}.")
+    try:
+        if path.stat().st_size > most:
+            raise InputError(
+                f"{path} is larger than {most // 1024 // 1024} MB.", "Export it in parts."
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}.", "Check its permissions."
+        ) from error

@@ -1,0 +1,60 @@
+"""What a store keeps of other programs' memories. Every version that came in stays, with the import
+that brought it; what holds is the latest of those whose import was not taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from holdfast.model.imports import Imported, Importing
+from holdfast.model.query import Passage
+
+
+class ImportedQuestions(Protocol):
+    """What can be asked."""
+
+    def imported(self, bank: str) -> list[Imported]:
+        """What came in and is shown, the latest first."""
+        ...
+
+    def imported_as(self, bank: str | None, origin: str) -> list[Imported]:
+        """What is shown and is called so in the program it comes from, by bank and id."""
+        ...
+
+    def imported_in(self, bank: str | None, session: str) -> list[Imported]:
+        """What is shown of a session of the program it comes from, the latest first."""
+        ...
+
+    def importings(self, bank: str | None = None) -> list[Importing]:
+        """Every import, taken back or not, the oldest first."""
+        ...
+
+
+class ImportedWays(Protocol):
+    """The ways in."""
+
+    def held_versions(self, bank: str) -> dict[str, str]:
+        """The version that holds of each record, whether it is shown or forgotten, by its id."""
+        ...
+
+    def brought(self, bank: str, importing: str) -> list[str]:
+        """The ids of what an import brought."""
+        ...
+
+    def put_importing(self, importing: Importing) -> None:
+        """Keep that there was an import."""
+        ...
+
+    def put_imported(self, importing: str, records: Iterable[Imported]) -> None:
+        """Keep what an import brought."""
+        ...
+
+    def imported_among(self, bank: str, ids: Sequence[str]) -> list[Imported]:
+        """Those of some records that are shown, by id."""
+        ...
+
+    def put_imported_passages(
+        self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
+    ) -> None:
+        """Make some imported records findable as these passages, and not otherwise."""
+        ...

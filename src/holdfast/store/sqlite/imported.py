@@ -1,0 +1,138 @@
+"""Other programs' memories in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from holdfast.model.imports import Imported, Importing
+from holdfast.model.query import Passage
+from holdfast.model.trust import Trust
+from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.curating import CuratingWays
+from holdfast.store.sqlite.rows import marks
+
+IMPORTED = (
+    "bank, id, version, program, kind, title, text, time, origin, session, files, labels, trust, "
+    "taken"
+)
+_IMPORTING = "bank, id, program, place, time, kinds, skipped, failed, redacted"
+_AT_ONCE = 500
+
+
+def imported_of(row: tuple[Any, ...]) -> Imported:
+    """`IMPORTED`."""
+    told: dict[str, Any] = dict(zip(IMPORTED.split(", "), row, strict=True))
+    for name in ("files", "labels"):
+        told[name] = tuple(json.loads(told[name]))
+    told["trust"] = Trust(told["trust"])
+    return Imported(**told)
+
+
+def _row_of(record: Imported) -> tuple[Any, ...]:
+    whole: tuple[Any, ...] = astuple(record)
+    return tuple(
+        json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
+        for value in whole
+    )
+
+
+def importing_of(row: tuple[Any, ...]) -> Importing:
+    """`_IMPORTING`."""
+    bank, id, program, place, time, kinds, skipped, failed, redacted = row
+    counts = (json.loads(kinds), json.loads(skipped), json.loads(failed))
+    return Importing(bank, id, program, place, time, *counts, redacted)
+
+
+FINDABLE = {"imported": ("seen_imported", IMPORTED, imported_of)}
+
+
+class ImportedQuestions(Asking):
+    """What can be asked about what was imported."""
+
+    def imported(self, bank: str) -> list[Imported]:
+        found = self._all(
+            f"SELECT {IMPORTED} FROM seen_imported WHERE bank = ? ORDER BY time DESC, id", bank
+        )
+        return [imported_of(row) for row in found]
+
+    def imported_as(self, bank: str | None, origin: str) -> list[Imported]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT {IMPORTED} FROM seen_imported WHERE {where} AND origin = ? ORDER BY bank, id",
+            *(*values, origin),
+        )
+        return [imported_of(row) for row in found]
+
+    def imported_in(self, bank: str | None, session: str) -> list[Imported]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT {IMPORTED} FROM seen_imported WHERE {where} AND session = ? "
+            "ORDER BY time DESC, bank, id",
+            *(*values, session),
+        )
+        return [imported_of(row) for row in found]
+
+    def importings(self, bank: str | None = None) -> list[Importing]:
+        where, values = in_bank(bank)
+        found = self._all(
+            f"SELECT {_IMPORTING} FROM importing WHERE {where} ORDER BY time, id", *values
+        )
+        return [importing_of(row) for row in found]
+
+
+class ImportedWays(ImportedQuestions, CuratingWays):
+    """The ways in."""
+
+    def held_versions(self, bank: str) -> dict[str, str]:
+        return dict(self._all("SELECT id, version FROM held_imported WHERE bank = ?", bank))
+
+    def brought(self, bank: str, importing: str) -> list[str]:
+        found = self._all(
+            "SELECT id FROM imported WHERE bank = ? AND importing = ? ORDER BY id", bank, importing
+        )
+        return [id for (id,) in found]
+
+    def put_importing(self, importing: Importing) -> None:
+        self._run(
+            f"INSERT INTO importing ({_IMPORTING}) VALUES ({marks(_IMPORTING)})",
+            *(json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for v in importing),
+        )
+        self.note_change(importing.bank, "")
+
+    def put_imported(self, importing: str, records: Iterable[Imported]) -> None:
+        columns = f"{IMPORTED}, importing"
+        self._run_many(
+            f"INSERT INTO imported ({columns}) VALUES ({marks(columns)})",
+            [(*_row_of(record), importing) for record in records],
+        )
+
+    def imported_among(self, bank: str, ids: Sequence[str]) -> list[Imported]:
+        found: list[Imported] = []
+        for some in _portions(sorted(set(ids))):
+            told = self._all(
+                f"SELECT {IMPORTED} FROM seen_imported WHERE bank = ? AND id IN "
+                f"({', '.join('?' * len(some))}) ORDER BY id",
+                *(bank, *some),
+            )
+            found += [imported_of(row) for row in told]
+        return found
+
+    def put_imported_passages(
+        self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
+    ) -> None:
+        for some in _portions(list(ids)):
+            self._run(
+                "DELETE FROM passage WHERE bank = ? AND kind = 'imported' AND id IN "
+                f"({', '.join('?' * len(some))})",
+                *(bank, *some),
+            )
+        self.put_passages(passages)
+        self.note_change(bank, "")
+
+
+def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), _AT_ONCE):
+        yield ids[start : start + _AT_ONCE]

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.app.foreign import claude_mem
+
+from holdfast.interfaces.cli.main import main
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str]:
+        status = main(list(arguments))
+        return status, "".join(capsys.readouterr())
+
+    return call
+
+
+def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / ".claude-mem").mkdir()
+    claude_mem(tmp_path / ".claude-mem" / "claude-mem.db")
+    status, told = run("import", "claude-mem", "--dry-run")
+    assert status == 0 and "1 observation, 1 prompt, 1 summary" in told and "dry run" in told
+    assert run("import", "list")[1] == "Nothing was imported yet.\n"
+    status, told = run("import", "claude-mem", "--json")
+    made = json.loads(told)
+    assert [bank["bank"] for bank in made["banks"]] == ["ketch", "yawl"]
+    status, told = run("recall", "cloth of the sails", "--bank", "yawl")
+    assert status == 0 and "from claude-mem://observation/1" in told
+    status, told = run("import", "list")
+    assert made["import"] in told and "bank ketch" in told and "taken back" not in told
+    status, told = run("import", "undo", made["import"].rpartition("/")[2][:6])
+    assert status == 0 and told.count("Taken back") == 2
+    assert run("import", "list")[1].count("taken back") == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("import", "claude-mem"), "There is no"),
+        (("import", "undo"), "No import is named"),
+        (("import", "undo", "ffff"), "Nothing was taken in"),
+        (("import", "conversation", "x.jsonl"), "needs a bank"),
+    ],
+)
+def test_what_is_missing_is_said(run: Run, given: tuple[str, ...], said: str) -> None:
+    status, told = run(*given)
+    assert status in (1, 2) and said in told and "Traceback" not in told
