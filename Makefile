@@ -48,6 +48,7 @@ fix: setup       ## format, and mend what the linter can mend
 
 docs: setup      ## regenerate the generated parts of docs/
 	@$(BIN)/python -m cogapp -r docs/*.md
+	@$(BIN)/python tools/run_tour.py
 
 bench: setup     ## measure; see bench/README.md
 	@$(BIN)/python -m bench

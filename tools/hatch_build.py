@@ -25,8 +25,8 @@ class ManualHook(BuildHookInterface[Any]):
         assert spec is not None and spec.loader is not None
         manual = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(manual)
-        project: Any = self.metadata  # pyright: ignore[reportUnknownMemberType]
-        text = manual.from_docs((root / "docs/cli.md").read_text("utf-8"), project.version)
+        number = str(self.metadata.version)  # pyright: ignore[reportUnknownMemberType]
+        text = manual.from_docs((root / "docs/cli.md").read_text("utf-8"), number)
         self._folder = tempfile.TemporaryDirectory()
         path = Path(self._folder.name) / "holdfast.1"
         path.write_text(text, "utf-8")

@@ -5,6 +5,7 @@ It looks and changes nothing: neither a home nor a file is made by asking.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ class Step(NamedTuple):
 
 
 class Stand(NamedTuple):
-    """How it stands. `bank` is the one of this folder, "" where it has none; `unread` counts
+    """How it stands. `bank` is the one of this folder, "" where it has none, `only_bank` the one
+    where there is no other; `unread` counts
     transcripts on disk where nothing was read yet; `problem` says why a memory is closed to us."""
 
     version: str
@@ -36,6 +38,7 @@ class Stand(NamedTuple):
     banks: int
     counts: Counts | None
     bank: str
+    only_bank: str
     worker: str
     last_event: str
     failure: Failure | None
@@ -55,7 +58,7 @@ def look(settings: Settings, folder: Path | None) -> Stand:
         last = max(of_log(settings.home), default=None)
         step = Step("holdfast doctor", error.remedy or "It says what is wrong.")
         return Stand(
-            *(version, home, verdict, 0, None, "", "not looked at", "", last, 0),
+            *(version, home, verdict, 0, None, "", "", "not looked at", "", last, 0),
             *(error.message, step),
         )
 
@@ -64,14 +67,15 @@ def _looked(memory: Reading, folder: Path | None) -> Stand:
     health = examine(memory, folder)
     counts, balance = memory.counts(ALL_BANKS), memory.balance(ALL_BANKS)
     verdict = judge(health, balance.pending)
-    bank = _bank_here(memory)
+    bank, banks = _bank_here(memory), [bank.name for bank in memory.reader.banks()]
+    only = banks[0] if len(banks) == 1 else ""
     unread = 0
     if not counts.sessions:
         unread = sum(1 for _ in find_transcripts(default_folder(memory.settings.claude_dir)))
     last = next(iter(failures(memory, 1)), None)
     stand = Stand(
-        *(holdfast.__version__, str(memory.settings.home), verdict, len(memory.reader.banks())),
-        *(counts, bank, _worker(health), health.last_event, last, unread, ""),
+        *(holdfast.__version__, str(memory.settings.home), verdict, len(banks)),
+        *(counts, bank, only, _worker(health), health.last_event, last, unread, ""),
         Step("", ""),
     )
     waits = len(memory.reviews(ALL_BANKS))
@@ -113,5 +117,9 @@ def next_step(stand: Stand, agent_here: bool, waits: int = 0) -> Step:
     if waits:
         return Step("holdfast review", f"{waits:,} facts have something against them.")
     if not stand.bank:
-        return Step('holdfast ask "…" --bank all', "This folder has no memory of its own yet.")
+        named = shlex.quote(only) if (only := stand.only_bank) else ALL_BANKS
+        return Step(
+            f'holdfast ask "why did we …?" --bank {named}',
+            "This folder has no memory of its own yet.",
+        )
     return Step('holdfast ask "why did we …?"', f"Answers from {stand.bank}, with citations.")

@@ -214,6 +214,8 @@ def make_parser(name: str) -> argparse.ArgumentParser:
 
 def _complain(message: str, remedy: str) -> None:
     sys.stderr.write(f"holdfast: {message}\n")
+    if "pip install" in remedy:
+        remedy = importlib.import_module("holdfast.interfaces.cli.installed").fitting(remedy)
     if remedy:
         sys.stderr.write(f"  → {remedy}\n")
 

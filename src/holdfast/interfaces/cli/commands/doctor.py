@@ -10,6 +10,7 @@ from pathlib import Path
 from holdfast.app.doctor.check import Check, Grade, checkup
 from holdfast.app.doctor.examine import Mended, examine, mend
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.installed import fitting
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
 
@@ -84,7 +85,7 @@ def _print(screen: Screen, mended: list[Mended], checks: list[Check]) -> None:
         start = f"{screen.paint(f'{mark:>2}', colour)}  {check.name:<12}"
         screen.wrap(check.sentence, start, " " * 16)
         if check.remedy:
-            screen.wrap(f"→ {check.remedy}", " " * 16, " " * 18)
+            screen.wrap(f"→ {fitting(check.remedy)}", " " * 16, " " * 18)
     counts = {grade: sum(check.grade is grade for check in checks) for grade in Grade}
     screen.line()
     if counts[Grade.BROKEN]:

@@ -157,6 +157,8 @@ def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Wher
             style = {"+": "green", "-": "red"}.get(line[:1])
             screen.line(screen.paint(line, style) if style else line)
         screen.line()
+    for change in plan.changes:
+        screen.wrap(f"will {_in_short(change)}", "", "  ")
     for step in steps:
         screen.wrap(f"will {step}", "", "  ")
     if not plan.changes and not steps:
@@ -164,6 +166,16 @@ def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Wher
         screen.line(f"Claude Code is set up for {whose}: nothing to change.")
     for note in plan.notes:
         screen.wrap(f"note: {note}", "", "      ")
+
+
+def _in_short(change: install.Change) -> str:
+    """A long diff in a line, where the eye rests when the question comes."""
+    lines = change.diff.split("\n")
+    added = sum(line[:1] == "+" and line[:3] != "+++" for line in lines)
+    taken = sum(line[:1] == "-" and line[:3] != "---" for line in lines)
+    if change.file.raw is None:
+        return f"make {change.file.path} ({number(added, 'line')})"
+    return f"change {change.file.path}: {number(added, 'line')} in, {taken or 'none'} out"
 
 
 def _install_plugin(places: Places, where: host.Where, enabled: bool) -> None:

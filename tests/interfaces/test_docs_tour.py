@@ -1,0 +1,20 @@
+"""The tour in docs/, taken by a newcomer with an empty home."""
+
+from __future__ import annotations
+
+from tools.run_tour import PAGE, newcomer, runner, told
+
+
+def test_every_command_of_the_tour_says_what_stands_there() -> None:
+    text = PAGE.read_text("utf-8")
+    with newcomer() as home:
+        now = told(text, runner(home))
+    assert now == text, "what commands print has changed: run `make docs`"
+    assert now.count("\n$ holdfast") > 12
+
+
+def test_what_a_command_says_otherwise_is_noticed() -> None:
+    page = "# x\n\n```console\n$ holdfast a\nold\n$ holdfast b\n```\n"
+    assert told(page, lambda command: f"{command}!\n") == (
+        "# x\n\n```console\n$ holdfast a\nholdfast a!\n$ holdfast b\nholdfast b!\n```\n"
+    )
