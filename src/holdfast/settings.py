@@ -37,6 +37,7 @@ _KNOWN = {
         "session_tokens", "session_usd", "prices",
     ),
 }  # fmt: skip
+_FOLDERS = ("_HOME", "_DIR", "APPDATA")
 OFF, ASKED, ALWAYS = "off", "asked", "always"
 SERVICES = (NO_MODEL, "auto", "claude", "anthropic", "openai")
 
@@ -153,6 +154,10 @@ class Settings:
     forge: ForgeAccess = field(default_factory=ForgeAccess)
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
+    # Where other agents keep their files: the user's folder if `claude_dir` is not in it, and the
+    # variables that name folders.
+    user_home: Path | None = None
+    folders: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def database(self) -> Path:
@@ -201,6 +206,8 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         providers=_providers(file.table("providers"), env, user),
         forge=_forge(file.table("forge"), env),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
+        user_home=user if env.get("CLAUDE_CONFIG_DIR") else None,
+        folders={name: value for name, value in env.items() if name.endswith(_FOLDERS)},
     )
 
 

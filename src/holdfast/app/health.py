@@ -17,9 +17,9 @@ from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.seen import Seen, see
 from holdfast.model.accounts import Chore
 from holdfast.model.ledger import SourceState
-from holdfast.refine.pending import stamp_of
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
+from holdfast.sources.opened import stamp_of
 from holdfast.store.protocol import Reader
 
 # A worker takes events up within seconds; what lies longer than this, nobody takes up.

@@ -15,13 +15,13 @@ from holdfast.errors import InputError
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.crew import Crew
 from holdfast.refine.derive import derive_stale
+from holdfast.refine.finding import default_folders, find_all, find_inputs, in_order, where_of
 from holdfast.refine.history import LogRead, Reading, Tick, read_history
 from holdfast.refine.ingest import Account, Progress, estimate, ingest
-from holdfast.refine.plan import Input, find_inputs
+from holdfast.refine.plan import Input
 from holdfast.refine.turns import Rules
 from holdfast.settings import Settings, load_settings
 from holdfast.sources import conversation
-from holdfast.sources.claude_code.files import default_folder
 from holdfast.store.protocol import Store
 
 
@@ -49,16 +49,23 @@ class Holdfast(Importer):
         """Finds the bank of a folder, for the same."""
         return self._banks
 
-    def default_inputs(self) -> Path:
-        """Where the transcripts of this user's agent lie."""
-        return default_folder(self.settings.claude_dir)
+    def default_inputs(self) -> list[Path]:
+        """Where the transcripts of this user's agents lie, as far as there are any."""
+        return [folder for folder, _ in default_folders(where_of(self.settings))]
 
     def find(
-        self, paths: Sequence[Path], bank: str = "", problems: list[str] | None = None
+        self,
+        paths: Sequence[Path],
+        bank: str = "",
+        problems: list[str] | None = None,
+        agent: str = "",
     ) -> list[Input]:
         """The transcripts that paths name; those of this user where none is named. What cannot
-        be looked into is told in `problems`."""
-        return find_inputs(paths or [self.default_inputs()], bank, problems)
+        be looked into is told in `problems`. With an agent, only those of this one."""
+        if not paths:
+            noted = problems if problems is not None else []
+            return in_order(find_all(where_of(self.settings), noted, agent), bank, noted)
+        return [i for i in find_inputs(paths, bank, problems) if agent in ("", i.agent)]
 
     def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
         """The files with something new in them, and how many bytes that is."""

@@ -370,10 +370,11 @@ class Reading:
         also those of transcripts that were never looked at."""
         id = self.bank_id(bank)
         found = self._store.balance(id)
-        files: Any = import_module("holdfast.sources.claude_code.files")
+        finding: Any = import_module("holdfast.refine.finding")
         counting: Any = import_module("holdfast.refine.pending")
-        folder = files.default_folder(self.settings.claude_dir) if id is None else None
-        pending = counting.find_pending(self._store, id, folder)
+        where = finding.where_of(self.settings)
+        inputs = finding.find_all(where, []) if id is None else ()
+        pending = counting.find_pending(self._store, id, inputs)
         return replace(
             found,
             pending=pending.lines,

@@ -16,11 +16,12 @@ from time import time
 
 from holdfast.capture.places import Places
 from holdfast.model.ledger import SourceState
-from holdfast.refine.pending import stamp_of
-from holdfast.refine.plan import Input, in_order
+from holdfast.refine.finding import find_all, in_order, where_of
+from holdfast.refine.plan import Input
 from holdfast.settings import Settings
-from holdfast.sources.claude_code.files import default_folder, find_transcripts
+from holdfast.sources.claude_code.files import AGENT, default_folder
 from holdfast.sources.claude_code.records import READER_VERSION
+from holdfast.sources.opened import stamp
 from holdfast.store.protocol import Reader
 
 LOOK_EVERY_S = 3600.0
@@ -33,6 +34,7 @@ class Unread:
 
     def __init__(self, settings: Settings, places: Places) -> None:
         self._folder = default_folder(settings.claude_dir)
+        self._where = where_of(settings)
         self._looked = places.looked
         self._queue: deque[Input] = deque()
         self._looking = False
@@ -57,9 +59,9 @@ class Unread:
             if source.state is SourceState.LIVE and source.id not in again
         }
         found = [
-            path
-            for path in find_transcripts(self._folder, problems)
-            if str(path) not in read or _stamp(path) != read[str(path)]
+            (path, agent)
+            for path, agent in find_all(self._where, problems)
+            if str(path) not in read or stamp(path, agent) != read[str(path)]
         ]
         self._queue = deque(in_order(found, "", problems))
         self._looking = True
@@ -103,11 +105,4 @@ class Unread:
                 found += [p for project in projects if (p := project / f"{session}.jsonl").exists()]
         for path in list(found):
             found += sorted((path.with_suffix("") / "subagents").glob("**/*.jsonl"))
-        return in_order([p for p in found if p.name != "journal.jsonl"], "", [])
-
-
-def _stamp(path: Path) -> str:
-    try:
-        return stamp_of(path.stat())
-    except OSError:
-        return ""
+        return in_order([(p, AGENT) for p in found if p.name != "journal.jsonl"], "", [])

@@ -29,7 +29,7 @@ from holdfast.recall.hits import hit
 from holdfast.recall.plan import Plan
 from holdfast.recall.question import Query
 from holdfast.recall.relevance import coverage
-from holdfast.sources.claude_code.tools import printed
+from holdfast.sources.registry import agents
 from holdfast.sources.shapes import mapping
 from holdfast.store.protocol import Reader
 
@@ -106,7 +106,7 @@ def grep(
     found = 0
     for source in reader.sources(bank):
         for number, line in _lines_with(Path(source.path), needles, deadline):
-            for call, text in _printed(line):
+            for call, text in _printed(line, source.agent):
                 excerpt = _excerpt(text, needles[0], query, bool(phrases), redactor)
                 turn = _caller(reader, source.id, number, call) if excerpt else None
                 if turn is not None:
@@ -117,12 +117,15 @@ def grep(
             return
 
 
-def _printed(line: str) -> Iterator[tuple[str, str]]:
+def _printed(line: str, agent: str) -> Iterator[tuple[str, str]]:
+    known = agents().get(agent)
+    if known is None:
+        return
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
         return
-    yield from printed(mapping(record))
+    yield from known.printed(mapping(record))
 
 
 def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:

@@ -17,6 +17,7 @@ from holdfast.model.team import Commit
 from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.recall.commits import Making, Story, commits_of, story
 from holdfast.recall.linked import names_above, records_below
+from holdfast.sources.opened import look
 from holdfast.store.facts import fact_at
 from holdfast.store.protocol import Reader, Record
 
@@ -251,7 +252,7 @@ def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     if reader.withheld(turn.bank, turn.id):
         return RawLine(source.path, turn.origin.line, RawState.WITHHELD)
     try:
-        with Path(source.path).open("rb") as file:
+        with look(Path(source.path), source.agent).file.open("rb") as file:
             file.seek(turn.origin.offset)
             data = file.readline(_RAW_LIMIT)
     except OSError:

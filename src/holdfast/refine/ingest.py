@@ -19,6 +19,7 @@ from holdfast.refine.plan import Input, Job, Planner, note_gone
 from holdfast.refine.reading import POOL_FROM_BYTES, read_jobs
 from holdfast.refine.turns import Rules
 from holdfast.refine.writing import OvertakenError, write
+from holdfast.sources.opened import look
 from holdfast.store.protocol import Reader, SourceChange, Writer
 
 
@@ -46,11 +47,14 @@ def estimate(reader: Reader, inputs: Iterable[Input]) -> list[tuple[Input, int]]
     """The files with something new in them and how many bytes that is; writes nothing."""
     found: list[tuple[Input, int]] = []
     for item in inputs:
+        known = reader.source_at(str(item.path))
         try:
-            size = item.path.stat().st_size
+            seen = look(item.path, item.agent)
+            if known is not None and seen.is_same(known.stamp):
+                continue
+            size = seen.size
         except OSError:
             continue
-        known = reader.source_at(str(item.path))
         new = size if known is None or size < known.offset else size - known.offset
         if new:
             found.append((item, new))

@@ -13,6 +13,8 @@ from holdfast.refine.plan import Job
 from holdfast.refine.turns import Refined, Rules, refine
 from holdfast.sources.fingerprint import fingerprint
 from holdfast.sources.lines import Segment, read_lines, segments
+from holdfast.sources.openable import Openable
+from holdfast.sources.opened import reopen
 
 # Below this a second process costs more than it brings.
 POOL_FROM_BYTES = 8 * 1024 * 1024
@@ -47,7 +49,7 @@ def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:
 def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:
     for job in jobs:
         try:
-            parts = list(segments(Path(job.file.path), job.start, job.size))
+            parts = list(segments(_opened(job), job.start, job.size))
         except OSError:
             continue  # it vanished since we looked; the next look will notice
         for segment in parts or [Segment(job.start, job.start)]:
@@ -56,21 +58,25 @@ def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:
 
 def read_segment(job: Job, segment: Segment, rules: Rules) -> tuple[Refined, str]:
     """Refine one segment; runs in any process. A file that fails under us gives nothing yet."""
-    path = Path(job.file.path)
     try:
-        lines = read_lines(path, segment)
+        opened = _opened(job)
+        lines = read_lines(opened, segment)
         if job.excluded:
-            refined = _leave_out(Refined(stop=segment.start), segment, path)
+            refined = _leave_out(Refined(stop=segment.start), segment, opened)
         else:
             refined = refine(lines, segment.start, job.file, rules)
-        return refined, fingerprint(path, refined.stop)
+        return refined, fingerprint(opened, refined.stop)
     except OSError:
         return Refined(stop=segment.start), ""
 
 
-def _leave_out(refined: Refined, segment: Segment, path: Path) -> Refined:
+def _opened(job: Job) -> Openable:
+    return reopen(Path(job.file.path), job.file.agent, job.stamp)
+
+
+def _leave_out(refined: Refined, segment: Segment, opened: Openable) -> Refined:
     """Lines of a project that must not be remembered are counted, and nothing else."""
-    for line in read_lines(path, segment):
+    for line in read_lines(opened, segment):
         if line.ended:
             refined.lines += 1
             refined.stop = line.offset + line.length

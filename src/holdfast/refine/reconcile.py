@@ -17,11 +17,11 @@ from holdfast.capture.places import Places
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.ingest import Account, ingest
-from holdfast.refine.pending import stamp_of
 from holdfast.refine.plan import Input
 from holdfast.refine.turns import Rules
 from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
+from holdfast.sources.opened import stamp_of
 from holdfast.sources.shapes import normal_time, string
 from holdfast.store.protocol import Reader, Writer
 

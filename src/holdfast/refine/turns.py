@@ -21,11 +21,11 @@ from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources import conversation
-from holdfast.sources.claude_code import events as claude_code_events
-from holdfast.sources.claude_code import files as claude_code_files
-from holdfast.sources.claude_code import records as claude_code
+from holdfast.sources.agent import every_line
+from holdfast.sources.claude_code import events
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading
 from holdfast.sources.lines import Line
+from holdfast.sources.registry import FIRST, agents
 
 EXCERPT_LIMIT = 2000
 _HALF_CHARACTER = re.compile(
@@ -49,29 +49,27 @@ class SourceReader(NamedTuple):
     host: str
 
 
-READERS = {
-    claude_code_files.AGENT: SourceReader(
-        claude_code.read_record,
-        claude_code.skip_unparsed,
-        claude_code.without_copies,
-        claude_code.describe_session,
-        claude_code_files.AGENT,
-    ),
-    claude_code_events.AGENT: SourceReader(
-        claude_code_events.read_record,
-        claude_code_events.skip_unparsed,
-        bytes,
-        claude_code_events.describe_session,
-        claude_code_files.AGENT,
+# What is read besides the agents' own files: the journals of hooks, and any dialogue.
+_OTHERS = {
+    events.AGENT: SourceReader(
+        events.read_record, every_line, bytes, events.describe_session, FIRST
     ),
     conversation.AGENT: SourceReader(
         conversation.read_record,
-        conversation.skip_unparsed,
+        every_line,
         bytes,
         conversation.describe_session,
         conversation.AGENT,
     ),
 }
+
+
+def reader_of(agent: str) -> SourceReader:
+    """How the lines of an agent are read."""
+    known = agents().get(agent)
+    if known is None:
+        return _OTHERS[agent]
+    return SourceReader(known.read, known.skip, known.lighten, known.describe, known.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +157,7 @@ def refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> R
 def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> Refined:
     done = Refined(stop=start)
     redactor = Redactor(rules.patterns)
-    reader = READERS[file.agent]
+    reader = reader_of(file.agent)
     skipped = done.skipped
     captured = Fate.CAPTURED
     for offset, length, data, ended, too_large in lines:
@@ -252,7 +250,7 @@ def _meet_session(
     """The first line tells where a session began; a later one may still give it a title."""
     known = sessions.get(reading.session)
     if known is None or not known.cwd:
-        told = READERS[file.agent].describe(record, file)
+        told = reader_of(file.agent).describe(record, file)
         new = DraftSession(*(redactor.redact(part).text for part in told))
         title = reading.title or (known.title if known else "")
         sessions[reading.session] = new._replace(title=title)

@@ -17,7 +17,7 @@ from holdfast.model.trust import Trust
 from holdfast.refine.echoes import Journalled, Transcribed
 from holdfast.refine.erased import Erased, line_name
 from holdfast.refine.plan import Job
-from holdfast.refine.turns import READERS, Refined, RefinedResult, RefinedTurn
+from holdfast.refine.turns import Refined, RefinedResult, RefinedTurn, reader_of
 from holdfast.sources.claude_code.events import AGENT as HOOKS
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.claude_code.tools import INSIDE_TOLD, is_own
@@ -234,7 +234,7 @@ def _sessions(page: _Page, refined: Refined) -> list[Session]:
             bank=page.bank,
             id=id,
             host=draft.host,
-            agent=READERS[page.job.source.agent].host,
+            agent=reader_of(page.job.source.agent).host,
             parent=draft.parent,
             subagent=draft.subagent,
             title=draft.title,

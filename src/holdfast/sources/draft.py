@@ -48,6 +48,9 @@ class DraftSession(NamedTuple):
     version: str = ""
 
 
+NO_SESSION = DraftSession("", "")
+
+
 class Reading(NamedTuple):
     """What became of one line, and which session it belongs to."""
 
@@ -71,9 +74,11 @@ _SKIPPED = {reason: Reading(Fate.SKIPPED, reason.value) for reason in Skip}
 
 class FileInfo(NamedTuple):
     """What a reader must know about the file that a line is in; `root` is the project's
-    folder, under which paths are told relative to it."""
+    folder, under which paths are told relative to it. `session` is what the file as a whole
+    tells of its session, where it holds one alone."""
 
     path: str
     agent: str
     stem: str
     root: str
+    session: DraftSession = NO_SESSION

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
+
+from holdfast.sources.openable import Openable
 
 FINGERPRINT_BYTES = 4 * 1024 * 1024
 _WINDOW = 64 * 1024
 _CHUNK = 1024 * 1024
 
 
-def fingerprint(path: Path, offset: int) -> str:
+def fingerprint(path: Openable, offset: int) -> str:
     """Hash what precedes `offset`.
 
     Up to 4 MB every byte counts. Beyond that, evenly spread windows of 64 KB (head and tail

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from holdfast.regex import regex
+from holdfast.sources.openable import Openable
 
 LINE_LIMIT = 8 * 1024 * 1024
 STRING_LIMIT = 64 * 1024
@@ -45,7 +45,7 @@ class Segment(NamedTuple):
     stop: int
 
 
-def segments(path: Path, start: int, size: int) -> Iterator[Segment]:
+def segments(path: Openable, start: int, size: int) -> Iterator[Segment]:
     """Cut the bytes from `start` to `size` into runs of whole lines."""
     with path.open("rb") as file:
         while start < size:
@@ -70,7 +70,7 @@ def _next_line(file: BinaryIO, position: int, size: int) -> int:
     return size
 
 
-def read_lines(path: Path, segment: Segment) -> Iterator[Line]:
+def read_lines(path: Openable, segment: Segment) -> Iterator[Line]:
     """The lines of a segment. Bytes past its end are not looked at, even if they are there."""
     with path.open("rb", buffering=_BUFFER) as file:
         file.seek(segment.start)
@@ -184,7 +184,7 @@ def _clipped(string: bytes) -> bytes:
     return _CUT_ESCAPE.sub(rb"\1", head) + _CLIPPED_JSON
 
 
-def count_lines(path: Path, start: int, size: int) -> int:
+def count_lines(path: Openable, start: int, size: int) -> int:
     """How many lines lie between two offsets; a last line without newline counts."""
     total = 0
     last = b"\n"

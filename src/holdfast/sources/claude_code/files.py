@@ -20,9 +20,11 @@ def default_folder(config_dir: Path) -> Path:
     return config_dir / "projects"
 
 
-def find_transcripts(folder: Path, problems: list[str] | None = None) -> Iterator[Path]:
-    """Every transcript below a folder, subagents' included. Linked folders are followed, each
-    once; what cannot be looked into is told in `problems`."""
+def find_transcripts(
+    folder: Path, problems: list[str] | None = None, endings: tuple[str, ...] = (".jsonl",)
+) -> Iterator[Path]:
+    """Every transcript below a folder, subagents' included: all files with these endings. Linked
+    folders are followed, each once; what cannot be looked into is told in `problems`."""
     seen: set[tuple[int, int]] = set()
 
     def note(error: OSError) -> None:
@@ -39,7 +41,7 @@ def find_transcripts(folder: Path, problems: list[str] | None = None) -> Iterato
             folders.remove("events")  # a home of ours: what hooks told is not a transcript
         for name in files:
             path = Path(place, name)
-            if name.endswith(".jsonl") and name not in _NOT_TRANSCRIPTS and path.is_file():
+            if name.endswith(endings) and name not in _NOT_TRANSCRIPTS and path.is_file():
                 yield path
 
 

@@ -109,13 +109,13 @@ def _edit(given: Record) -> Call:
 
 def _multi_edit(given: Record) -> Call:
     parts = [_diff(edit) for edit in objects(given.get("edits"))]
-    return string(given, "file_path"), "", _clip_lines("\n".join(parts), DIFF_LINES * 2)
+    return string(given, "file_path"), "", clip_lines("\n".join(parts), DIFF_LINES * 2)
 
 
 def _write(given: Record) -> Call:
     content = string(given, "content")
     count = content.count("\n") + (not content.endswith("\n"))
-    shown = _clip_lines("\n".join(f"+{line}" for line in content[:2000].split("\n")), DIFF_LINES)
+    shown = clip_lines("\n".join(f"+{line}" for line in content[:2000].split("\n")), DIFF_LINES)
     return string(given, "file_path"), f"1-{count}", shown
 
 
@@ -213,10 +213,11 @@ def _diff(edit: Record) -> str:
     added = [f"+{line}" for line in new[head : len(new) - tail] if line.strip()]
     if len(removed) > DIFF_LINES // 2:
         removed = [*removed[: DIFF_LINES // 2], f"-… {len(removed) - DIFF_LINES // 2} more lines"]
-    return _clip_lines("\n".join(removed + added), DIFF_LINES)
+    return clip_lines("\n".join(removed + added), DIFF_LINES)
 
 
-def _clip_lines(text: str, most: int) -> str:
+def clip_lines(text: str, most: int) -> str:
+    """The first lines of a text, and how many there are more."""
     lines = text.split("\n")
     if len(lines) > most:
         text = "\n".join([*lines[:most], f"… {len(lines) - most} more lines"])

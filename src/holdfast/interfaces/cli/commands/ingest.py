@@ -28,13 +28,15 @@ from holdfast.refine.crew import Crew
 from holdfast.refine.history import LogRead
 from holdfast.refine.ingest import Account
 from holdfast.sources.git.log import is_repository
+from holdfast.sources.registry import agents
 
 TURNS_S = 20
 
 HELP = """\
-Read transcripts into memory. Without a path: all of Claude Code's, from
-$CLAUDE_CONFIG_DIR or ~/.claude. A path may be a transcript, a folder of them, or a git
-repository, whose log is read.
+Read transcripts into memory. Without a path: those of every agent that keeps some here,
+Claude Code's from $CLAUDE_CONFIG_DIR or ~/.claude, and others' from where they keep them
+(docs/agents.md). A path may be a transcript, a folder of them, or a git repository, whose
+log is read. Whose a file is shows by what is in it.
 
 Only what is new is read, so run it as often as you like. Stopped half-way, it goes on
 where it was. Secrets are taken out before anything is written."""
@@ -43,6 +45,7 @@ EXAMPLES = """\
   holdfast ingest --dry-run
   holdfast ingest
   holdfast ingest ~/.claude/projects/-home-me-work
+  holdfast ingest --agent codex           only what this agent wrote
   holdfast ingest ~/code/project          a repository: its git log
   holdfast ingest --workers 8
   holdfast ingest --workers dask://scheduler:8786"""
@@ -54,6 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="*", type=options.some_path, metavar="PATH", help="what to read"
     )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be read")
+    parser.add_argument(
+        "--agent", choices=sorted(agents()), default="", help="only what this agent wrote"
+    )
     parser.add_argument(
         "--bank", metavar="NAME", default="", help="put it all in this bank (default: by project)"
     )
@@ -88,11 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
     repositories = [path for path in paths if path.is_dir() and is_repository(path)]
     folders = [path for path in paths if path not in repositories]
     with open_memory(create=not arguments.dry_run) as memory:
-        if not paths and not memory.default_inputs().is_dir():
+        if not paths and not memory.default_inputs():
             return _nothing_there(screen, memory, arguments.json)
         problems: list[str] = []
         wanted = bool(folders) or not paths
-        inputs = memory.find(folders, arguments.bank, problems) if wanted else []
+        inputs = memory.find(folders, arguments.bank, problems, arguments.agent) if wanted else []
         if arguments.dry_run:
             return _estimate(screen, memory, inputs, repositories, arguments.json)
         account = None
@@ -144,8 +150,11 @@ def _nothing_there(screen: Screen, memory: Holdfast, as_json: bool) -> int:
     if as_json:
         screen.json({"transcripts": plain(Account()), "without_vectors": None, "repositories": []})
         return 0
-    screen.line(f"No transcripts at {memory.default_inputs()}.")
-    screen.line("Give a path, or set CLAUDE_CONFIG_DIR to where Claude Code keeps its data.")
+    screen.line("None of the agents known here has kept any transcripts.")
+    screen.line(
+        "Give a path, or set CLAUDE_CONFIG_DIR, CODEX_HOME or the like to where an agent keeps "
+        "its data."
+    )
     return 0
 
 

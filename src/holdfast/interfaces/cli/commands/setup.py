@@ -218,7 +218,7 @@ def _tell(screen: Screen, done: bool) -> None:
 def _estimate(settings: Settings) -> tuple[int, int, int]:
     """How many transcripts have something new, how many bytes, and how many seconds that takes."""
     with open_memory(settings, create=False) as memory:
-        if not memory.default_inputs().is_dir():
+        if not memory.default_inputs():
             return 0, 0, 0
         new = memory.estimate(memory.find([]))
     size = sum(count for _, count in new)

@@ -102,7 +102,7 @@ async def ingest(asked: Asking) -> Response:
     """Those of the user's agent, where it keeps them; no path is taken."""
 
     def done(memory: Holdfast) -> Told:
-        inputs = memory.find([]) if memory.default_inputs().is_dir() else []
+        inputs = memory.find([])
         account = memory.ingest(inputs) if inputs else None
         return {"transcripts": account}
 

@@ -1,0 +1,47 @@
+"""Samples of what agents keep, made by hand in the shapes that the real programs write, and a
+memory that has read them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.records import Session, Turn
+from holdfast.settings import Settings
+
+RECORDED = Path(__file__).parents[1] / "recorded" / "agents"
+NOW = "2026-07-01T00:00:00.000Z"
+
+
+def copy(name: str, to: Path) -> Path:
+    """A copy of the samples of an agent that may be changed."""
+    return Path(shutil.copytree(RECORDED / name, to / name))
+
+
+def remember(home: Path) -> Holdfast:
+    """A memory of its own, whose user has no agents."""
+    return Holdfast(Settings(home / "holdfast", home / "claude"), lambda: NOW)
+
+
+def told(memory: Holdfast) -> list[tuple[str, str]]:
+    """What was said and done, in its order: who, and the words or the deed."""
+    return [
+        (turn.tool.name, f"{turn.tool.target}|{turn.tool.action}".strip("|"))
+        if turn.tool
+        else (turn.role.value, turn.text)
+        for turn in turns(memory)
+    ]
+
+
+def turns(memory: Holdfast) -> list[Turn]:
+    """Every turn, session by session."""
+    reader = memory.reader
+    return [
+        turn for session in sessions(memory) for turn in reader.turns_from(session.bank, session.id)
+    ]
+
+
+def sessions(memory: Holdfast) -> list[Session]:
+    """Every session, the first one first."""
+    return sorted(memory.reader.sessions(None, 1000), key=lambda one: one.started)

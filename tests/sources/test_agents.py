@@ -1,0 +1,88 @@
+"""What holds for every agent: each sample is read to its last line, once, and opens again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.dump import dump
+from tests.sources.agent_samples import RECORDED, copy, remember, sessions, turns
+
+from holdfast.model.ledger import Skip
+from holdfast.recall.trace import RawState, raw_line
+from holdfast.sources.agent import Where
+from holdfast.sources.registry import FIRST, agents
+
+OTHERS = [name for name in agents() if name != FIRST]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_line_of_the_samples_has_a_fate_and_all_kinds_are_known(
+    name: str, tmp_path: Path
+) -> None:
+    folder = copy(name, tmp_path)
+    with remember(tmp_path) as memory:
+        account = memory.ingest(memory.find([folder]))
+        balance = memory.balance()
+
+    skipped = balance.skipped or {}
+    assert account.lines == account.captured + account.skipped + account.failed > 0
+    assert balance.lines == balance.accounted == account.lines
+    assert balance.failed == 0
+    assert Skip.UNKNOWN_TYPE.value not in skipped
+    assert Skip.ORPHAN_RESULT.value not in skipped
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_turn_opens_the_line_that_it_came_from(name: str, tmp_path: Path) -> None:
+    folder = copy(name, tmp_path)
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.find([folder]))
+        opened = [(turn, raw_line(memory.reader, turn)) for turn in turns(memory)]
+
+    assert opened
+    for turn, raw in opened:
+        assert raw is not None and raw.state is RawState.PRESENT, turn
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_sessions_are_told_by_their_agent_and_share_the_bank_of_their_project(
+    name: str, tmp_path: Path
+) -> None:
+    folder = copy(name, tmp_path)
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.find([folder]))
+        found = sessions(memory)
+        names = {bank.id: bank.name for bank in memory.reader.banks()}
+
+    assert {one.agent for one in found} == {name}
+    assert {names[one.bank] for one in found} == {"proj"}
+    assert all(one.started and one.cwd == "/home/dev/proj" for one in found)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_reading_the_samples_twice_writes_them_once(name: str, tmp_path: Path) -> None:
+    folder = copy(name, tmp_path)
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.find([folder]))
+        before = dump(tmp_path / "holdfast" / "memory.db")
+        again = memory.ingest(memory.find([folder]))
+
+        assert again.lines == 0
+        assert dump(tmp_path / "holdfast" / "memory.db") == before
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_an_agent_names_its_folders_on_every_system(name: str, system: str) -> None:
+    home = Path("/home/dev")
+    env = {"APPDATA": "/home/dev/AppData/Roaming", "LOCALAPPDATA": "/home/dev/AppData/Local"}
+
+    folders = agents()[name].folders(Where(home, env if system == "win32" else {}, system))
+
+    assert folders
+    assert all(home in folder.parents for folder in folders)
+
+
+def test_each_agent_has_a_sample() -> None:
+    assert sorted(folder.name for folder in RECORDED.iterdir()) == sorted(OTHERS)
