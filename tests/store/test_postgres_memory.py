@@ -26,19 +26,22 @@ from holdfast.store.notes import Faults
 from holdfast.testing.transcripts import bug_hunt
 
 
-def settings_of(home: Path, store: str = "") -> Settings:
-    given = {"HOME": str(home), "HOLDFAST_EMBEDDER": "none", "HOLDFAST_STORE": store}
+def settings_of(home: Path, store: str = "", embedder: str = "none") -> Settings:
+    given = {"HOME": str(home), "HOLDFAST_EMBEDDER": embedder, "HOLDFAST_STORE": store}
     return load_settings(given)
 
 
+@pytest.mark.parametrize("embedder", ["none", ""], ids=["words", "meaning"])
 def test_a_memory_on_a_server_answers_as_one_in_a_file_does(
-    postgres: Server, tmp_path: Path
+    postgres: Server, tmp_path: Path, embedder: str
 ) -> None:
     told: list[list[tuple[str, str]]] = []
     session = bug_hunt().write(tmp_path / "said")
     for name, store in (("file", ""), ("server", postgres.database())):
-        with Holdfast(settings_of(tmp_path / name, store), now=lambda: "2026-09-02T12:00:00Z") as m:
+        settings = settings_of(tmp_path / name, store, embedder)
+        with Holdfast(settings, now=lambda: "2026-09-02T12:00:00Z") as m:
             m.ingest(m.find([session], "proj"))
+            m.embed()
             m.remember("Imports pass an idempotency key, always.", bank="proj")
             asked = [m.recall(q, "proj") for q in ("rows twice", "idempotency key", "importer.py")]
             told.append([(hit.uri, hit.text) for found in asked for hit in found.hits])

@@ -69,6 +69,7 @@ def embed(
     folder = settings.vectors
     name, dimension = embedder.name, embedder.dimension
     matrices = {bank.id: Matrix(folder, bank.id, name, dimension) for bank in store.banks()}
+    store.place_vectors(name)
     drop_damaged(store, name, dimension, matrices)
     total = store.count_unembedded(embedder.name, (*EAGER, *LATER))
     others = [model for model, _ in store.vector_models() if model != embedder.name]
@@ -87,8 +88,9 @@ def embed(
     if not left:
         with store.transaction():
             store.prune_vectors(embedder.name)
-    for matrix in matrices.values():
-        matrix.refresh(store)
+    if not store.place_vectors(name):
+        for matrix in matrices.values():
+            matrix.refresh(store)
     if not left:
         sweep(folder, list(matrices.values()))
     return left
@@ -100,7 +102,9 @@ def drop_damaged(store: Store, name: str, dimension: int, matrices: Mapping[str,
     there are."""
     sizes = {size for size, _ in store.vector_sizes(name)}
     for bank, matrix in matrices.items():
-        if sizes - {dimension * 4} or matrix.skips(store):
+        unplaced = store.unplaced_vectors(bank, name)
+        skips = matrix.skips(store) if unplaced is None else unplaced > 0
+        if sizes - {dimension * 4} or skips:
             hashes = matrix.damaged(store)
             with store.transaction():
                 store.drop_vectors(bank, name, hashes)

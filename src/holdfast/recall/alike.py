@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.recall.links import MOST, Edge
-from holdfast.recall.matrix import Matrix, read_vector
+from holdfast.recall.matrix import Matrix, compared, read_vector
 from holdfast.store.graph import Place
 from holdfast.store.protocol import Reader
 
@@ -40,8 +40,15 @@ class Alike:
             vector = read_vector(stored.data, len(stored.data) // _FLOAT)
             if vector is None:
                 continue
-            scanned = self._opened(len(stored.data)).scan(
-                self._reader, vector, _LOOKED_AT, self._among
+            named = self._reader.nearest_vectors(
+                self._bank, self._model, stored.data, _LOOKED_AT, _KINDS
+            )
+            scanned = (
+                compared(named, vector, _LOOKED_AT)
+                if named is not None
+                else self._opened(len(stored.data)).scan(
+                    self._reader, vector, _LOOKED_AT, self._among
+                )
             )
             scores = dict(scanned.best)
             for number, p in self._reader.passages_of(self._bank, self._model, list(scores)):

@@ -84,6 +84,18 @@ def read_vector(data: bytes, dimension: int) -> Floats | None:
         return vector if float(vector @ vector) <= _LONGEST**2 else None
 
 
+def compared(named: Sequence[StoredVector], vector: Floats, limit: int) -> Scanned:
+    """The best of those that a store names, by the product of each of them with the vector."""
+    read = [(one.number, read_vector(one.data, len(vector))) for one in named]
+    whole = [(number, own) for number, own in read if own is not None]
+    if not whole:
+        return Scanned([], 0.0, 0.0, len(named))
+    scores = np.stack([own for _, own in whole]) @ vector
+    top = np.argsort(-scores, kind="stable")[:limit]
+    best = [(whole[int(i)][0], float(scores[i])) for i in top]
+    return Scanned(best, float(scores.min()), float(scores.max()), len(named) - len(whole))
+
+
 class Matrix:
     """One bank's vectors of one model."""
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from holdfast.model.query import LAYER_OF, Layer, Passage
 from holdfast.recall.candidates import Find, Key, key_of
-from holdfast.recall.matrix import Matrix, Scanned, read_vector
+from holdfast.recall.matrix import Matrix, Scanned, compared, read_vector
 from holdfast.recall.race import Found
 from holdfast.store.protocol import Reader
 
@@ -98,15 +98,13 @@ class Semantics:
         skipped = 0
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
         for one in banks:
-            matrix = self._matrix(embedder, one)
-            scanned = matrix.scan(reader, vector, limit)
+            scanned = self._scanned(reader, embedder, one, vector, limit)
             skipped += scanned.skipped
             found = _passages(reader, one, embedder.name, scanned, layers)
             if layers and len(scanned.best) == limit and len(found) < limit // 2:
                 # Others crowd out what is wanted: a bank has many turns and few commits.
                 kinds = [kind for kind, layer in LAYER_OF.items() if layer in layers]
-                among = reader.vector_numbers(one, embedder.name, kinds)
-                scanned = matrix.scan(reader, vector, limit, among)
+                scanned = self._scanned(reader, embedder, one, vector, limit, kinds)
                 found = _passages(reader, one, embedder.name, scanned, layers)
             if found:
                 lowest = min(lowest, scanned.lowest) if finds else scanned.lowest
@@ -164,6 +162,23 @@ class Semantics:
                 self._queries.clear()
             known = self._queries[query] = embedder.embed([query])[0]
         return known
+
+    def _scanned(
+        self,
+        reader: Reader,
+        embedder: Embedder,
+        bank: str,
+        vector: Floats,
+        limit: int,
+        kinds: Sequence[str] = (),
+    ) -> Scanned:
+        """The nearest of a bank: out of those that the store names, or of all in our matrix."""
+        asked = vector.astype("<f4").tobytes()
+        named = reader.nearest_vectors(bank, embedder.name, asked, limit, kinds)
+        if named is not None:
+            return compared(named, vector, limit)
+        among = reader.vector_numbers(bank, embedder.name, kinds) if kinds else None
+        return self._matrix(embedder, bank).scan(reader, vector, limit, among)
 
     def _matrix(self, embedder: Embedder, bank: str) -> Matrix:
         if bank not in self._matrices:

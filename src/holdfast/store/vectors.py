@@ -45,6 +45,19 @@ class VectorQuestions(Protocol):
         """The numbers of the vectors that stand for passages of these kinds, in order."""
         ...
 
+    def nearest_vectors(
+        self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str] = ()
+    ) -> list[StoredVector] | None:
+        """At least so many vectors that are nearest to a query, of passages of some kinds or of
+        all, and some of the farthest, in any order: whoever asks compares them himself. None
+        where the store itself cannot tell, or not well."""
+        ...
+
+    def unplaced_vectors(self, bank: str, model: str) -> int | None:
+        """How many vectors the store's own search does not know by their place; None where it
+        has no search of its own."""
+        ...
+
     def passages_of(
         self, bank: str, model: str, numbers: Sequence[int]
     ) -> list[tuple[int, Passage]]:
@@ -76,6 +89,11 @@ class VectorWays(Protocol):
 
     def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
         """Store vectors by hash and part; what is there already stays."""
+        ...
+
+    def place_vectors(self, model: str) -> bool:
+        """Let the store's own search know all vectors of a model, in transactions of its own, and
+        make what it needs for large banks; False where it has no search of its own."""
         ...
 
     def prune_vectors(self, keep: str) -> int:

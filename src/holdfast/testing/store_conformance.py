@@ -20,6 +20,7 @@ from holdfast.testing import (
     store_checks_imported,
     store_checks_ledger,
     store_checks_mind,
+    store_checks_nearest,
     store_checks_notes,
     store_checks_order,
     store_checks_overview,
@@ -49,6 +50,7 @@ _MODULES = (
     store_checks_imported,
     store_checks_ledger,
     store_checks_mind,
+    store_checks_nearest,
     store_checks_notes,
     store_checks_order,
     store_checks_overview,
@@ -65,5 +67,8 @@ _MODULES = (
 )
 
 CHECKS: tuple[Callable[[MakeStore], None], ...] = tuple(
-    check for module in _MODULES for name, check in vars(module).items() if name.startswith("check")
+    check
+    for module in _MODULES
+    for name, check in vars(module).items()
+    if name.startswith("check_")
 )

@@ -79,6 +79,9 @@ class PostgresConnection:
             "search_path": f'"{schema}"',
             # A plan made for empty tables would be kept while they fill.
             "plan_cache_mode": "force_custom_plan",
+            # Searches in an index of vectors go on until enough of what is wanted is found.
+            "hnsw.iterative_scan": "relaxed_order",
+            "hnsw.ef_search": "200",
             "lock_timeout": f"{int(address.wait_s * 1000)}ms",
             "holdfast.banks": EVERY_BANK if banks is None else BETWEEN.join(banks),
             "default_transaction_read_only": "on" if read_only else "off",
@@ -125,7 +128,7 @@ class PostgresConnection:
             words = self._words(statement)
             if self._unit is not None:
                 came = self._step(self._unit, words, rows, many)
-            elif words.startswith(("SELECT", "WITH")):
+            elif _is_question(words):
                 came = ask(self._pool, words, rows, self._hold)
             else:
                 came = self._alone(words, rows, many)
@@ -135,7 +138,7 @@ class PostgresConnection:
 
     def _step(self, unit: Unit, words: LiteralString, rows: Rows, many: bool) -> Came:
         came = unit.say(words, rows, many)
-        if not words.startswith(("SELECT", "WITH")):
+        if not _is_question(words):
             self._changes += max(0, came.affected)
         return came
 
@@ -240,6 +243,11 @@ class PostgresConnection:
         self._pool.said.setdefault(words, words)
         return self.execute(words, values)
 
+    def write_own(self, words: str, rows: Sequence[Sequence[object]]) -> None:
+        """The same, once for each row."""
+        self._pool.said.setdefault(words, words)
+        self.executemany(words, rows)
+
     def _last_number(self) -> int | None:
         """The number that a row was given last, within its transaction."""
         if self._unit is None:
@@ -260,6 +268,10 @@ class PostgresConnection:
                 (key if is_key else rest).append(column)
             self._pool.shapes = {table: Shape(*parts) for table, parts in found.items()}
         return self._pool.shapes
+
+
+def _is_question(words: str) -> bool:
+    return words.startswith("SELECT") or (words.startswith("WITH") and "INSERT INTO" not in words)
 
 
 def _cells(row: Sequence[Any]) -> list[Any]:

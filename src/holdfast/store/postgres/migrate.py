@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
 from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.nearness import prepare
 
 _THERE = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
@@ -66,6 +67,8 @@ def migrate(connection: PostgresConnection, schema: str, steps: Sequence[tuple[s
     if version > len(steps):
         raise NewerSchemaError(version, len(steps))
     if version == len(steps):
+        if prepare(connection, schema):
+            wall(connection, schema)
         return
     with connection.changing_tables():
         connection.execute_own(_LOCK, (schema,))
@@ -76,10 +79,12 @@ def migrate(connection: PostgresConnection, schema: str, steps: Sequence[tuple[s
         for number, (name, script) in enumerate(steps[version:], version + 1):
             connection.script(script)
             connection.execute_own("INSERT INTO migration VALUES (%s, %s)", (number, name))
-        _wall(connection, schema)
+        wall(connection, schema)
+    if prepare(connection, schema):
+        wall(connection, schema)
 
 
-def _wall(connection: PostgresConnection, schema: str) -> None:
+def wall(connection: PostgresConnection, schema: str) -> None:
     """Let every table show only what a connection was opened for, whatever it is asked."""
     for table, has_bank in connection.said(_UNWALLED, (schema,)):
         if table in _OPEN:

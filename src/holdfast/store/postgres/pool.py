@@ -21,6 +21,7 @@ from holdfast.errors import StoreUnavailableError
 from holdfast.store.postgres.address import Address, place_of
 from holdfast.store.postgres.dialect import Shape
 from holdfast.store.postgres.faults import is_away
+from holdfast.store.postgres.halves import Half, HalfDumper
 
 Raw = psycopg.Connection[Any]
 _RETRY_S = 0.1
@@ -69,6 +70,8 @@ class Pool:
         self.writing = threading.Lock()
         self.said: dict[str, str] = {}
         self.shapes: dict[str, Shape] = {}
+        # The schema of pgvector; "" where it is not used, None where nobody looked.
+        self.extension: str | None = None
         self._url = address.url
         self._settings = dict(settings)
         self._most = address.connections
@@ -145,6 +148,7 @@ class Pool:
         try:
             raw.adapters.register_loader("text", _Text)
             raw.adapters.register_loader("numeric", _Number)
+            raw.adapters.register_dumper(Half, HalfDumper)
             names = list(self._settings)
             raw.execute(
                 "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) "

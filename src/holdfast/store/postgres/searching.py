@@ -10,6 +10,7 @@ from holdfast.model.query import LAYER_OF
 from holdfast.store.overview import Portion
 from holdfast.store.postgres import words
 from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.nearness import NearQuestions
 from holdfast.store.protocol import Match
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.reader import SqliteReader
@@ -47,7 +48,7 @@ _COUNTED = "SELECT count(*) FROM (SELECT 1 FROM matching(%s::tsquery, %s) LIMIT 
 _COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
 
 
-class PostgresReader(SqliteReader):
+class PostgresReader(NearQuestions, SqliteReader):
     """The questions. Built on an open connection, which it does not own."""
 
     _server: PostgresConnection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from holdfast.store.postgres.beside import Beside
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.faults import ours
 from holdfast.store.postgres.migrate import check_current, migrate
+from holdfast.store.postgres.nearness import NearWays
 from holdfast.store.postgres.schema import VERSION, steps
 from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.protocol import ReadStore
@@ -48,7 +49,7 @@ def check_wall(connection: PostgresConnection) -> None:
         )
 
 
-class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
+class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
     """One schema of a database. Any number of processes may have it open."""
 
     def __init__(
@@ -140,6 +141,11 @@ class PostgresStore(PostgresReader, SqliteWriter, CheckWays):
                 for n, passage in enumerate(passages)
             ],
         )
+
+    def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
+        some = list(vectors)
+        if not self._put_placed(bank, model, some):
+            super().put_vectors(bank, model, some)
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """What the index makes of texts."""

@@ -64,6 +64,15 @@ class VectorQuestions(Asking):
         )
         return [number for (number,) in found]
 
+    def nearest_vectors(
+        self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str] = ()
+    ) -> list[StoredVector] | None:
+        """A file does not compare vectors: `recall.matrix` does."""
+        return None
+
+    def unplaced_vectors(self, bank: str, model: str) -> int | None:
+        return None
+
     def passages_of(
         self, bank: str, model: str, numbers: Sequence[int]
     ) -> list[tuple[int, Passage]]:
@@ -135,6 +144,9 @@ class VectorWays(Asking):
             "INSERT OR IGNORE INTO vector (bank, model, hash, part, data) VALUES (?, ?, ?, ?, ?)",
             [(bank, model, hash, part, data) for hash, part, data in vectors],
         )
+
+    def place_vectors(self, model: str) -> bool:
+        return False
 
     def prune_vectors(self, keep: str) -> int:
         other = self._run("DELETE FROM vector WHERE model <> ?", keep).rowcount

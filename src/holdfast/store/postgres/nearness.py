@@ -1,0 +1,248 @@
+"""Which vectors are nearest, told by the server, where it has the extension `vector`.
+
+Beside each vector lies one of 16-bit floats (`near`), which only nominates: whoever asks compares
+the vectors themselves. A bank is scanned whole, which is exact; one of more than `EXACT` vectors
+has an HNSW index of its own. A trigger notes every vector that comes or goes, so that also those
+are known that somebody wrote who cannot place them; they are handed out with the nominated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
+from psycopg import sql
+
+from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.halves import half
+from holdfast.store.sqlite.asking import Asking
+from holdfast.store.vectors import StoredVector
+
+EXACT = 50_000
+# With more than this left to compare elsewhere, the whole comparison is better made there.
+UNPLACED = 2000
+_BATCH = 1000
+# Nominated by less precise numbers: some more than are wanted, so that none is missed.
+_MORE = 2
+_SAMPLE = 1000
+
+_STANDING = (
+    "SELECT (SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n "
+    "ON n.oid = e.extnamespace WHERE e.extname = 'vector'), "
+    "EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector'), "
+    "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user), "
+    "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('near') "
+    "AND attname = 'direction' AND NOT attisdropped), "
+    "pg_has_role(current_user, (SELECT nspowner FROM pg_namespace WHERE nspname = %s), 'USAGE')"
+)
+_MADE = """
+CREATE TABLE near (
+    bank text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    direction {schema}.halfvec,
+    PRIMARY KEY (bank, model, number)
+);
+ALTER TABLE near ALTER COLUMN direction SET STORAGE MAIN;
+CREATE INDEX near_unplaced ON near (bank, model) WHERE direction IS NULL;
+CREATE FUNCTION vector_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO near SELECT bank, model, rowid FROM added ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION vector_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM near USING removed WHERE near.bank = removed.bank
+        AND near.model = removed.model AND near.number = removed.rowid;
+    RETURN NULL;
+END $$;
+INSERT INTO near SELECT bank, model, rowid FROM vector;
+CREATE TRIGGER vector_added AFTER INSERT ON vector REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION vector_added();
+CREATE TRIGGER vector_removed AFTER DELETE ON vector REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION vector_removed();
+"""
+_PUT = (
+    "WITH put AS (INSERT INTO vector (bank, model, hash, part, data) VALUES (%s, %s, %s, %s, %s) "
+    "ON CONFLICT DO NOTHING RETURNING bank, model, rowid) "
+    "INSERT INTO near (bank, model, number, direction) "
+    "SELECT bank, model, rowid, %s::{schema}.halfvec FROM put"
+)
+_PLACE = (
+    "UPDATE near SET direction = %s::{schema}.halfvec "
+    "WHERE bank = %s AND model = %s AND number = %s"
+)
+_UNPLACED = (
+    "SELECT v.rowid, v.hash, v.part, v.data FROM near AS n JOIN vector AS v "
+    "ON v.bank = n.bank AND v.model = n.model AND v.rowid = n.number WHERE n.bank = %s "
+    "AND n.model = %s AND n.direction IS NULL AND n.number > %s ORDER BY n.number LIMIT %s"
+)
+_OF_KINDS = (
+    " AND EXISTS (SELECT 1 FROM vector AS v JOIN passage AS p ON p.bank = v.bank "
+    "AND p.hash = v.hash WHERE v.rowid = n.number AND v.bank = n.bank AND p.kind = ANY (%s))"
+)
+_OURS = "n.bank = %s AND n.model = %s AND {schema}.vector_dims(n.direction) = {size}"
+_APART = "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
+_SCANNED = (
+    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {apart} AS apart FROM near AS n "
+    "WHERE {ours}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
+    "ORDER BY n.apart LIMIT %s) UNION "
+    "(SELECT n.number FROM scanned AS n ORDER BY n.apart DESC LIMIT 3)) "
+    "SELECT v.rowid, v.hash, v.part, v.data FROM best JOIN vector AS v ON v.rowid = best.number"
+)
+_NOMINATED = (
+    "WITH best AS MATERIALIZED (SELECT n.number FROM near AS n "
+    "WHERE {ours}{kinds} ORDER BY {apart} LIMIT %s), sampled AS MATERIALIZED ("
+    "SELECT n.number, {apart} AS apart FROM near AS n WHERE {ours} ORDER BY n.number LIMIT %s), "
+    "named AS (SELECT number FROM best UNION "
+    "(SELECT number FROM sampled ORDER BY apart DESC LIMIT 3)) "
+    "SELECT v.rowid, v.hash, v.part, v.data FROM named JOIN vector AS v ON v.rowid = named.number"
+)
+_SIZES = (
+    "SELECT n.bank, {schema}.vector_dims(n.direction), count(*) FROM near AS n "
+    "WHERE n.model = %s AND n.direction IS NOT NULL GROUP BY 1, 2 HAVING count(*) > %s"
+)
+_INDEX = (
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON near USING hnsw "
+    "((direction::{schema}.halfvec({size})) {schema}.halfvec_ip_ops) "
+    "WHERE bank = {bank} AND model = {model} AND {schema}.vector_dims(direction) = {size}"
+)
+
+
+def prepare(connection: PostgresConnection, schema: str) -> bool:
+    """Make what is needed, where the extension is there or may be made; says whether it did."""
+    home, available, super_, there, owner = _standing(connection, schema)
+    if there or not owner or not (home or (available and super_)):
+        return False
+    with connection.changing_tables():
+        connection.script(
+            f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{schema}'))"
+        )
+        home, _, _, there, _ = _standing(connection, schema)
+        if there:
+            return False
+        if not home:
+            # Not beside our tables, of which one has the name of its type.
+            connection.script("CREATE SCHEMA IF NOT EXISTS public")
+            connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+            home, *_ = _standing(connection, schema)
+        connection.script("DROP TABLE IF EXISTS near")
+        connection.script(_MADE.format(schema=f'"{home}"'))
+    return True
+
+
+def _standing(connection: PostgresConnection, schema: str) -> tuple[str, bool, bool, bool, bool]:
+    (row,) = connection.said(_STANDING, (schema,))
+    return tuple(row)  # pyright: ignore[reportReturnType]
+
+
+class NearQuestions(Asking):
+    """What can be asked of the server."""
+
+    _server: PostgresConnection
+
+    def nearest_vectors(
+        self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str] = ()
+    ) -> list[StoredVector] | None:
+        schema, wanted = self._extension(), half(query)
+        if not schema or wanted is None:
+            return None
+        rest = self._unplaced(bank, model, 0, UNPLACED + 1)
+        if len(rest) > UNPLACED:
+            return None
+        parts = {"schema": schema, "size": wanted.size}
+        ours, apart = _OURS.format(**parts), _APART.format(**parts)
+        among = _OF_KINDS if kinds else ""
+        named = (bank, model)
+        asked = [list(kinds)] if kinds else []
+        if self._is_large(bank, model, wanted.size):
+            statement = _NOMINATED
+            values = [*named, *asked, wanted, limit * _MORE, wanted, *named, _SAMPLE]
+        else:
+            statement = _SCANNED
+            values = [wanted, *named, *asked, limit * _MORE]
+        found = self._server.said(statement.format(ours=ours, apart=apart, kinds=among), values)
+        return [*(StoredVector(*row) for row in found), *rest]
+
+    def unplaced_vectors(self, bank: str, model: str) -> int | None:
+        if not self._extension():
+            return None
+        ((count,),) = self._server.said(
+            "SELECT count(*) FROM near WHERE bank = %s AND model = %s AND direction IS NULL",
+            (bank, model),
+        )
+        return int(count)
+
+    def _extension(self) -> str:
+        """The schema of the extension as it is written in statements, or ""."""
+        pool = self._server.pool
+        if pool.extension is None:
+            home, _, _, there, _ = _standing(self._server, "")
+            pool.extension = f'"{home}"' if home and there else ""
+        return pool.extension
+
+    def _unplaced(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
+        found = self._server.said(_UNPLACED, (bank, model, number, limit))
+        return [StoredVector(*row) for row in found]
+
+    def _is_large(self, bank: str, model: str, size: int) -> bool:
+        name = _index_of(bank, model, size)
+        ((there,),) = self._server.said(
+            "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) "
+            "AND indisvalid)",
+            (name,),
+        )
+        return there
+
+
+class NearWays(NearQuestions):
+    """How vectors come to lie there."""
+
+    def place_vectors(self, model: str) -> bool:
+        schema = self._extension()
+        if not schema:
+            return False
+        for (bank,) in self._server.said(
+            "SELECT DISTINCT bank FROM near WHERE model = %s AND direction IS NULL", (model,)
+        ):
+            self._place(schema, bank, model)
+        for bank, size, _ in self._server.said(_SIZES.format(schema=schema), (model, EXACT)):
+            if not self._is_large(bank, model, size):
+                self._index(schema, bank, model, size)
+        return True
+
+    def _put_placed(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> bool:
+        schema = self._extension()
+        if schema:
+            self._server.write_own(
+                _PUT.format(schema=schema),
+                [(bank, model, hash, part, data, half(data)) for hash, part, data in vectors],
+            )
+        return bool(schema)
+
+    def _place(self, schema: str, bank: str, model: str) -> None:
+        """Place what others wrote. What is damaged stays without a place."""
+        number = 0
+        while some := self._unplaced(bank, model, number, _BATCH):
+            number = some[-1].number
+            halves = [(half(vector.data), bank, model, vector.number) for vector in some]
+            self._server.write_own(
+                _PLACE.format(schema=schema), [row for row in halves if row[0] is not None]
+            )
+
+    def _index(self, schema: str, bank: str, model: str, size: int) -> None:
+        """Make the index of a large bank, while others read and write."""
+        name = _index_of(bank, model, size)
+        # One that was not finished is in the way.
+        self._server.script(f"DROP INDEX IF EXISTS {name}")
+        self._server.script(
+            _INDEX.format(
+                name=name, schema=schema, size=size, bank=_quoted(bank), model=_quoted(model)
+            )
+        )
+
+
+def _index_of(bank: str, model: str, size: int) -> str:
+    return f"near_{crc32(f'{bank} {model} {size}'.encode()):08x}"
+
+
+def _quoted(text: str) -> str:
+    return sql.Literal(text).as_string()
