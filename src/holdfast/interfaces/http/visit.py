@@ -11,6 +11,7 @@ from holdfast.app.curating import this_user
 from holdfast.app.decided import BROWSE, named_by
 from holdfast.errors import InputError
 from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.investigations import Investigations
 from holdfast.interfaces.http.keys import Keys
 from holdfast.interfaces.ui.render import Pages
 
@@ -21,6 +22,7 @@ class Visit:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.desk: Desk = request.app.state.site.desk
+        self.investigations: Investigations = request.app.state.site.investigations
         self._keys: Keys = request.app.state.site.keys
         self._pages: Pages = request.app.state.site.pages
         self._cookie = str(request.scope.get("visitor") or "")

@@ -38,7 +38,7 @@ class Asked(NamedTuple):
 
 
 _ASKED = "asked"
-_ENDS = {"cancelled": "Cancelled before the end.", "failed": "It failed"}
+_ENDS = {"cancelled": "", "failed": "It failed: "}
 
 
 def talk(lines: Sequence[Mapping[str, Any]], answers: Mapping[int, Answer]) -> list[Asked]:
@@ -53,7 +53,7 @@ def talk(lines: Sequence[Mapping[str, Any]], answers: Mapping[int, Answer]) -> l
             told[-1] = told[-1]._replace(useful=True)
         elif told:
             last = told[-1]
-            end = f"{_ENDS[stage]} {text}".strip() if stage in _ENDS else last.end
+            end = f"{_ENDS[stage]}{text}" if stage in _ENDS else last.end
             steps = (*last.steps, text) if text and stage not in _ENDS else last.steps
             answer = answers.get(number, last.answer)
             told[-1] = last._replace(steps=steps, end=end, answer=answer)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Response
 
-from holdfast.app.investigating import sessions_of, shown
+from holdfast.app.investigating import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.api.asked import Asking, Cursor, Limit, Told, paged, told
@@ -56,7 +56,7 @@ async def one(asked: Asking, id: ResearchId) -> Response:
     """With every step, without the words of what is not shown any more."""
 
     def found(memory: Holdfast) -> Told:
-        session, lines = shown(memory, id)
+        session, lines = asked.investigations.told(memory, id)
         return {**plain(session), "lines": lines}
 
     return await asked.read(found)

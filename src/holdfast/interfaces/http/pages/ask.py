@@ -3,13 +3,12 @@ whose citations open in place, and questions that follow."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import NamedTuple
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from holdfast.app.investigating import sessions_of, shown, start
+from holdfast.app.investigating import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.app.researching import Wish
 from holdfast.errors import InputError
@@ -23,7 +22,7 @@ from holdfast.model.uris import parse_uri
 from holdfast.recall.trace import word_of
 from holdfast.refine.passages import turn_text
 from holdfast.research.records import read_answer
-from holdfast.research.sessions import Session, State
+from holdfast.research.sessions import Line, Session, State
 
 router = APIRouter()
 _LONGEST = 4000
@@ -69,22 +68,30 @@ async def begin(visit: Visiting) -> RedirectResponse:
     if not question:
         raise InputError("There is no question.", "Write one.")
     wish = Wish(question, form.get("bank") or "all")
-    id = await _begun(visit, wish, session)
+    id = visit.investigations.start(wish, session)
     return RedirectResponse(f"/research/{id}#latest", 303)
 
 
 @router.get("/research/{id}")
 async def research(visit: Visiting, id: str, note: str = "") -> HTMLResponse:
     """An investigation: what was asked, found and answered so far."""
-    found = await visit.desk.read(lambda memory: _talk(memory, id))
-    return _page(visit, id, found, _NOTES.get(note, ""))
+    name = visit.investigations.find(id)
+
+    def look(memory: Holdfast) -> tuple[str, _Talk]:
+        found = _talk(memory, *visit.investigations.told(memory, name))
+        begun = name in sessions_of(memory.settings).ids()
+        # What never began cannot be gone on with.
+        return name if begun or found.state == State.RUNNING.value else "", found
+
+    known, found = await visit.desk.read(look)
+    return _page(visit, known, found, _NOTES.get(note, ""))
 
 
 @router.post("/research/{id}/cancel")
 async def cancel(visit: Visiting, id: str) -> RedirectResponse:
     """Stop it."""
     await visit.form()
-    await visit.desk.read(lambda memory: sessions_of(memory.settings).cancel(id))
+    visit.investigations.cancel(visit.investigations.find(id))
     return RedirectResponse(f"/research/{id}?note=stopping", 303)
 
 
@@ -102,10 +109,6 @@ async def remove(visit: Visiting, id: str) -> RedirectResponse:
     await visit.form()
     await visit.desk.work(lambda memory: sessions_of(memory.settings).remove(id))
     return RedirectResponse("/?note=removed", 303)
-
-
-async def _begun(visit: Visit, wish: Wish, session: str) -> str:
-    return await asyncio.to_thread(start, visit.desk.settings, wish, session)
 
 
 def _page(visit: Visit, id: str, found: _Talk, note: str = "") -> HTMLResponse:
@@ -128,8 +131,7 @@ def _answered(memory: Holdfast, question: str, bank: str) -> tuple[str, _Talk]:
     return answer.session_id, _Talk([asked], _cited(memory, [asked]), State.DONE.value, "")
 
 
-def _talk(memory: Holdfast, id: str) -> _Talk:
-    session, lines = shown(memory, id)
+def _talk(memory: Holdfast, session: Session, lines: list[Line]) -> _Talk:
     answers = {
         place: read_answer(line["answer"]) for place, line in enumerate(lines) if line.get("answer")
     }
