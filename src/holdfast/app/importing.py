@@ -25,6 +25,10 @@ _PLACE = "holdfast.sources.imports."
 # Each format with the module that reads it.
 FORMATS = {
     "claude-mem": "claude_mem",
+    "claude-memory": "claude_files",
+    "basic-memory": "basic_memory",
+    "mem0": "mem0",
+    "hindsight": "hindsight",
 }
 Tick = Callable[[int], None]
 
@@ -75,13 +79,13 @@ class Importer(Sharing):
         place = str(path.absolute())
         if dry_run:
             names = _Names()
-            banks = _Choice(self.reader, self._known, bank, names.look)
+            banks = _Choice(self.reader, self._known, bank, names.look, self._present())
             taker.take(_counted(reading.read(path), tick), banks.of, "")
             return Took("", program, place, _told(taker, self._bank_names() | names.new))
         known = len(self._store.importings())
         id = content_id(IMPORTING, program, place, now, str(known))
         with self._store.transaction():
-            banks = _Choice(self.reader, self._known, bank, self._make)
+            banks = _Choice(self.reader, self._known, bank, self._make, self._present())
             taker.take(_counted(reading.read(path), tick), banks.of, id)
             got = settle(self._store, taker, program, place, id, who or this_user())
         self._renew()
@@ -111,6 +115,9 @@ class Importer(Sharing):
     def _known(self, folder: str) -> str | None:
         return self._banks.find(self._store, folder)
 
+    def _present(self) -> str:
+        return self._banks.project(here()).name or Path(here()).name
+
     def _make(self, project: str) -> str:
         if not project:
             return self._banks.ensure(self._store, here())
@@ -128,16 +135,20 @@ class _Choice:
         find: Callable[[str], str | None],
         bank: str,
         make: Callable[[str], str],
+        present: str,
     ) -> None:
         self._reader = reader
         self._of_folder = find
         self._bank = bank
         self._make = make
+        self._here = present
         self._known: dict[str, str] = {}
 
     def of(self, project: str) -> str:
         """The id of the bank."""
-        wanted = self._bank or project
+        return self._choose(self._bank or project)
+
+    def _choose(self, wanted: str) -> str:
         found = self._known.get(wanted)
         if found is None:
             found = self._known[wanted] = self._find(wanted)
@@ -150,6 +161,8 @@ class _Choice:
             chosen = pick(self._reader, wanted)
         except NotFoundError as error:
             raise InputError(error.message, "Name one with --bank.") from error
+        if chosen is None and wanted.lower() == self._here.rsplit("/", 1)[-1].lower():
+            return self._choose("")  # what it is of is where we stand, though it has no bank yet
         return chosen.id if chosen else self._make(wanted)
 
 

@@ -22,7 +22,8 @@ def _imported(reader: Reader, bank: str | None, name: str) -> str | None:
     latest that is known of it. Where two programs' records have one name, the latest."""
     found = reader.imported_as(bank, name)
     if not found:
-        within = reader.imported_in(bank, name.rpartition("/")[2])
+        session = name.partition("://session/")[2]
+        within = reader.imported_in(bank, session) if session else []
         found = [one for one in within if one.kind == "summary"] or within
         found = [one for one in found if one.origin.startswith(name.partition("://")[0])]
         return uri("imported", found[0].id) if found else None

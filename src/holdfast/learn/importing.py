@@ -130,7 +130,8 @@ class Taker:
         files = tuple(clean(file) for file in draft.files)
         labels = tuple(clean(label) for label in draft.labels)
         origin, session = clean(draft.origin), clean(draft.session)
-        version = content_id(draft.kind, title, text, draft.time, origin, *files, "", *labels)
+        # Not when it was: a file that was copied says nothing else.
+        version = content_id(draft.kind, title, text, origin, *files, "", *labels)
         return Imported(
             bank, id, version, self._program, draft.kind, title, text, draft.time, origin, session,
             files, labels, taken=self.time,

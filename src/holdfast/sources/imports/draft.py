@@ -78,7 +78,7 @@ def load_json(path: Path, what: str) -> Any:
 def _by_line(text: str) -> list[Any] | None:
     """One JSON value a line, if it is that."""
     try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.loads(line) for line in text.splitlines() if line.strip()] or None
     except (ValueError, RecursionError):
         return None
 

@@ -29,6 +29,10 @@ Without --bank records go into the bank of their own project, or of the folder y
 
 _ABOUT = {
     "claude-mem": "its database (~/.claude-mem/claude-mem.db): observations, summaries, prompts",
+    "claude-memory": "notes and instructions of Claude Code: ~/.claude, …/memory, a CLAUDE.md",
+    "basic-memory": "a folder of Markdown notes, with their observations and relations",
+    "mem0": "memories as its API lists them (JSON), or an export of its plugin",
+    "hindsight": "an archive of a bank (ZIP), or memories as its API lists them (JSON)",
     "conversation": "one JSON object a line: session, id, time, speaker, text; needs --bank",
 }
 HELP = _HELP.format(formats="\n".join(f"  {name:<14} {about}" for name, about in _ABOUT.items()))
@@ -75,8 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _records(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
-    path = Path(arguments.path or _USUAL.get(arguments.format, ""))
-    if not str(arguments.path) and arguments.format not in _USUAL:
+    usual = {**_USUAL, "claude-memory": str(memory.settings.claude_dir)}
+    path = Path(arguments.path or usual.get(arguments.format, ""))
+    if not arguments.path and arguments.format not in usual:
         raise InputError("Nothing is named to import.", "Give the path of a file or folder.")
     progress = Progress("read", lambda count: number(count, "record"))
     took = memory.import_records(

@@ -1,0 +1,107 @@
+"""basic-memory's Markdown: notes with frontmatter, observations and relations.
+
+A note gives one record for its text, and one for every observation (`- [category] words #tag
+(context)`) and every relation (`- kind [[Other note]] (context)`) in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from holdfast.errors import InputError
+from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
+from holdfast.sources.imports.notes import Note, find, named, read_note
+from holdfast.sources.rule_files import fence_after
+from holdfast.sources.shapes import normal_time
+
+PROGRAM = "basic-memory"
+SCHEME = "memory"
+_LONGEST_LINE = 20_000
+_ITEM = re.compile(r"\s*[-*+]\s+(.*)$")
+_CATEGORY = re.compile(r"\[([^\[\]()]{1,100})\]\s+(\S.*)$")
+_CLOCK = re.compile(r"\d{1,3}:\d{2}[\d:.,\s-]*$")
+_RELATION = re.compile(
+    r"(?:\"([^\"\[\]]{1,100})\"|'([^'\[\]]{1,100})'|([^\s\[\]]{1,100}))\s*"
+    r"\[\[([^\[\]]{1,300})\]\]\s*(?:\(([^()]{0,500})\))?\s*$"
+)
+_TAG = re.compile(r"(?<!\S)#([^\s#]{1,60})")
+_CONTEXT = re.compile(r"\s*\(([^()]{1,500})\)$")
+_EMPTIED = re.compile(
+    r"(?m)^#{1,6}[ \t]+(?:observations|relations)[ \t]*\n+(?=#|\Z)", re.IGNORECASE
+)
+
+
+def read(path: Path) -> Iterator[Given]:
+    """Every note of a folder, or the one that is named."""
+    base = path if path.is_dir() else path.parent
+    found = False
+    for file in find(path):
+        found = True
+        note = read_note(file, base)
+        if note is None:
+            yield LeftOut("note", "too-large", failed=True)
+        else:
+            yield from _given(note)
+    if not found:
+        raise InputError(f"There are no Markdown files in {path}.", "Name a folder with notes.")
+
+
+def _given(note: Note) -> Iterator[Given]:
+    place = note.word("permalink") or named(note.name.removesuffix(".md").lower())
+    title = note.word("title") or note.path.stem
+    time = normal_time(note.word("created", "date")) or note.time
+    tags = [
+        tag.strip().lstrip("#") for word in note.told.get("tags", []) for tag in word.split(",")
+    ]
+    labels = tuple(dict.fromkeys(filter(None, (note.word("type"), *tags))))
+    left: list[str] = []
+    inside: list[DraftRecord] = []
+    fence = ""
+    for line in note.text.split("\n"):
+        fence = fence_after(line, fence)
+        item = None if fence or len(line) > _LONGEST_LINE else _ITEM.match(line)
+        made = item and _of_item(item.group(1).strip(), title, place, time)
+        if made:
+            inside.append(made)
+        else:
+            left.append(line)
+    text = _EMPTIED.sub("", "\n".join(left).strip() + "\n").strip()
+    yield whole(
+        DraftRecord("note", ("note", place), title, text, time, _name(place), labels=labels)
+    )
+    for record in inside:
+        yield whole(record)
+
+
+def _name(*parts: str) -> str:
+    return f"{SCHEME}://{'/'.join(named(part) for part in parts)}"
+
+
+def _of_item(text: str, title: str, place: str, time: str) -> DraftRecord | None:
+    relation = _RELATION.match(text)
+    if relation:
+        kind = next(filter(None, relation.groups()[:3]))
+        other, context = relation.group(4).partition("|")[0].strip(), relation.group(5)
+        said = f"{title} {kind.replace('_', ' ')} {other}" + (f" ({context})" if context else "")
+        key = ("relation", place, kind, other)
+        return DraftRecord(
+            "relation", key, "", said, time, _name(place, kind, other.lower()), labels=(kind,)
+        )
+    found = _CATEGORY.match(text)
+    category = found.group(1).strip() if found else ""
+    if (len(category) == 1 and not category.isalnum()) or category in ("x", "X"):
+        return None  # a box to tick
+    is_clock = bool(_CLOCK.match(category))
+    tags = _TAG.findall(text)
+    if (not category or is_clock) and not tags:
+        return None
+    words = found.group(2) if found and not is_clock else text
+    context = _CONTEXT.search(words)
+    labels = tuple(dict.fromkeys(filter(None, ("" if is_clock else category, *tags))))
+    short = named(_CONTEXT.sub("", words).lower())[:100]
+    name = _name(place, "observations", category.lower() or "note", short)
+    key = ("observation", place, category, _CONTEXT.sub("", words))
+    said = words if not context else f"{_CONTEXT.sub('', words)} ({context.group(1)})"
+    return DraftRecord("observation", key, title, said, time, name, labels=labels)

@@ -1,0 +1,150 @@
+"""Hindsight's memories: an archive of a bank or of documents (ZIP), or memories as its API lists
+them (JSON)."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from holdfast.errors import InputError
+from holdfast.model.ids import content_id
+from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, load_json, whole
+from holdfast.sources.imports.notes import named
+from holdfast.sources.shapes import Record, items, mapping, normal_time, string
+
+PROGRAM = "hindsight"
+_WHAT = "an archive that Hindsight exported, or a JSON file of its memories"
+_VERSION = 1
+_LARGEST = 64 * 1024 * 1024
+_TIMES = ("occurred_start", "mentioned_at", "event_date", "date", "created_at")
+
+
+def read(path: Path) -> Iterator[Given]:
+    """Every fact, observation, document and mental model."""
+    if path.is_file() and zipfile.is_zipfile(path):
+        yield from _archive(path)
+        return
+    told = load_json(path, _WHAT)
+    page = mapping(told)
+    if "facts" in page:
+        yield from _document(page, string(page, "bank_id"))
+        return
+    listed: object = page.get("items", page.get("memories")) if page else told
+    if not isinstance(listed, list):
+        raise InputError(f"{path} holds no memories of Hindsight's.", f"Name {_WHAT}.")
+    for one in cast(list[Any], listed):
+        record = mapping(one)
+        if "facts" in record:
+            yield from _document(record, string(record, "bank_id"))
+        else:
+            yield _unit(record, string(record, "bank_id") or string(page, "bank_id"))
+
+
+def _archive(path: Path) -> Iterator[Given]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = mapping(_part(archive, "manifest.json"))
+            version = manifest.get("schema_version")
+            if version != _VERSION:
+                raise InputError(
+                    f"{path} is an archive of version {version!r}; {_VERSION} is known.",
+                    "Export it with a version of Hindsight that writes this one.",
+                )
+            bank = string(manifest, "source_bank_id")
+            for name in sorted(archive.namelist()):
+                if name.startswith("documents/") and name.endswith(".json"):
+                    yield from _document(mapping(_part(archive, name)), bank)
+            for one in _listed(archive, "observations.json"):
+                yield _unit({"fact_type": "observation", **mapping(one)}, bank)
+            for one in _listed(archive, "mental_models.json"):
+                yield _model(mapping(one), bank)
+    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+        raise InputError(
+            f"{path} is damaged: {error}.", "Export it again; nothing was imported."
+        ) from error
+
+
+def _part(archive: zipfile.ZipFile, name: str) -> Any:
+    try:
+        entry = archive.getinfo(name)
+    except KeyError as error:
+        raise InputError(f"The archive has no {name}.", f"Name {_WHAT}.") from error
+    if entry.file_size > _LARGEST:
+        raise InputError(
+            f"{name} in the archive is larger than {_LARGEST // 1024 // 1024} MB.",
+            "Export documents one by one.",
+        )
+    try:
+        with archive.open(entry) as file:
+            return json.loads(file.read(_LARGEST + 1))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{name} in the archive is not JSON: {error}.", "Export it again."
+        ) from error
+
+
+def _listed(archive: zipfile.ZipFile, name: str) -> list[Any]:
+    if name not in archive.namelist():
+        return []
+    told = _part(archive, name)
+    return items(told) or items(mapping(told).get("observations"))
+
+
+def _document(document: Record, bank: str) -> Iterator[Given]:
+    id = string(document, "id")
+    if not id:
+        yield LeftOut("document", "wrong-shape", failed=True)
+        return
+    place = f"{PROGRAM}://document/{named(id)}"
+    text = string(document, "original_text")
+    chunks = [string(mapping(one), "chunk_text") for one in items(document.get("chunks"))]
+    text = text or "\n\n".join(filter(None, chunks))
+    tags = _texts(document.get("tags"))
+    time = normal_time(document.get("created_at"))
+    yield whole(
+        DraftRecord("document", ("document", bank, id), "", text, time, place, bank, id, (), tags)
+    )
+    for one in items(document.get("facts")):
+        yield _unit(mapping(one), bank, id)
+
+
+def _unit(record: Record, bank: str, document: str = "") -> Given:
+    kind = string(record, "fact_type") or string(record, "type") or "memory"
+    if not isinstance(record.get("text"), str):
+        return LeftOut(kind, "wrong-shape", failed=True)
+    text, context = string(record, "text").strip(), string(record, "context").strip()
+    said = f"{text}\n\n{context}" if context and context not in text else text
+    time = next(filter(None, (normal_time(record.get(name)) for name in _TIMES)), "")
+    document = document or string(record, "document_id")
+    # An archive tells no ids of facts: there they are known by their words.
+    id = str(record.get("id") or content_id(bank, document, kind, text))
+    names = [string(mapping(e), "name") or e for e in items(record.get("entities"))]
+    names += string(record, "entities").split(",")
+    labels = [kind, *_texts(record.get("tags")), *_texts(names)]
+    return whole(
+        DraftRecord(
+            kind, (kind, id), "", said if text else "", time, f"{PROGRAM}://memory/{named(id)}",
+            bank, document, (), tuple(dict.fromkeys(labels)),
+        )
+    )  # fmt: skip
+
+
+def _model(record: Record, bank: str) -> Given:
+    id = str(record.get("id", ""))
+    text = string(record, "content") or string(record, "text") or string(record, "observation")
+    title = string(record, "name") or string(record, "subtype")
+    time = normal_time(record.get("last_refreshed_at")) or normal_time(record.get("created_at"))
+    place = f"{PROGRAM}://mental-model/{named(id)}"
+    key = ("mental model", bank, id)
+    return whole(
+        DraftRecord(
+            "mental-model", key, title, text, time, place, bank, labels=_texts(record.get("tags"))
+        )
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one.strip() for one in items(value) if isinstance(one, str) and one.strip())
