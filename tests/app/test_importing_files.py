@@ -114,10 +114,15 @@ def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path
     shown = memory.show("claude-memory://-tmp-harbour/ropes.md")
     assert isinstance(shown.record, Imported)
     assert (shown.record.title, shown.record.labels) == ("How ropes are kept", ("feedback",))
-    (project / "CLAUDE.md").write_text("Always splice, never knot.")
-    took = memory.import_records("claude-memory", project)
-    assert dict(took.tallies[0][1].added) == {"instruction": 1}
-    assert memory.recall("splice or knot?").hits[0].imported.endswith("harbour/CLAUDE.md")
+    other = tmp_path / "quay"
+    other.mkdir()
+    (other / "CLAUDE.md").write_text("Always splice, never knot.")
+    took = memory.import_records("claude-memory", other)
+    assert [(bank, dict(tally.added)) for bank, tally in took.tallies] == [
+        ("quay", {"instruction": 1})
+    ]
+    hit = memory.recall("splice or knot?", bank="quay").hits[0]
+    assert hit.imported == f"claude-memory://{other.as_posix()}/CLAUDE.md"
     with pytest.raises(InputError, match="neither notes nor instructions"):
         memory.import_records("claude-memory", tmp_path / "home")
 
