@@ -320,11 +320,11 @@ def test_several_servers_of_which_one_leads_can_be_named() -> None:
 
 def test_an_address_may_say_how_long_to_wait_and_for_how_many() -> None:
     plain = "postgresql://me@db/memory?sslmode=require"
-    given = read_address(plain + "&wait_s=2.5&connections=4")
+    given = read_address(plain + "&wait_s=2.5&connections=4&schema=other")
 
-    assert given == Address(plain, 2.5, 4)
+    assert given == Address(plain, 2.5, 4, "other")
     assert read_address(plain) == Address(plain)
-    for wrong in ("wait_s=soon", "connections=1", "wait_s=0"):
+    for wrong in ("wait_s=soon", "connections=1", "wait_s=0", "schema=a%22b"):
         with pytest.raises(SettingsError):
             read_address(f"{plain}&{wrong}")
 

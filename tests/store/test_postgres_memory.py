@@ -15,6 +15,7 @@ from tests.store.postgres_server import Server
 
 from holdfast.app.backends import open_as_it_is, open_store, open_to_ask, place_of
 from holdfast.app.evaluation.engine import neutral
+from holdfast.app.evaluation.home import open_home
 from holdfast.app.goal import goal_now
 from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
@@ -152,6 +153,20 @@ def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) 
     store = open_store(one)
     store.close()
     assert one.database.exists()
+
+
+def test_an_evaluation_leaves_nothing_on_the_server_it_is_read_into(
+    postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.database()
+    schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'holdfast%'"
+    with pytest.raises(KeyError), open_home(settings_of(tmp_path), tmp_path, None, url) as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+        assert postgres.run(url, schemas) == [(2,)]
+        assert postgres.run(url, "SELECT count(*) FROM holdfast.remembered") == [(0,)]
+        raise KeyError
+
+    assert postgres.run(url, schemas) == [(1,)]
 
 
 def test_a_memory_moves_to_a_server_and_back_and_answers_the_same(

@@ -18,7 +18,7 @@ from holdfast.store.sqlite.store import SqliteStore
 def open_store(settings: Settings, create: bool = True) -> Store:
     """The memory of these settings. Without `create` none is made where there is no file."""
     if settings.store:
-        return _team(settings, "store").PostgresStore(settings.store)
+        return team(settings, "store").PostgresStore(settings.store)
     return SqliteStore(settings.database, create=create)
 
 
@@ -34,14 +34,14 @@ def open_as_it_is(settings: Settings) -> Store:
     """The same for those in a hurry: one of an older version is refused, not brought up to
     date."""
     if settings.store:
-        return _team(settings, "store").PostgresStore(settings.store, as_it_is=True)
+        return team(settings, "store").PostgresStore(settings.store, as_it_is=True)
     return SqliteStore(settings.database, create=False, as_it_is=True)
 
 
 def open_to_ask(settings: Settings) -> ReadStore:
     """The same for those who must not be able to write."""
     if settings.store:
-        return _team(settings, "read_only").PostgresReadStore(settings.store)
+        return team(settings, "read_only").PostgresReadStore(settings.store)
     local: Any = import_module("holdfast.store.sqlite.read_only")
     return local.SqliteReadStore(settings.database)
 
@@ -49,11 +49,12 @@ def open_to_ask(settings: Settings) -> ReadStore:
 def place_of(settings: Settings) -> str:
     """Where the memory lies, as people are told: no password is part of it."""
     if settings.store:
-        return _team(settings, "address").place_of(settings.store)
+        return team(settings, "address").place_of(settings.store)
     return str(settings.database)
 
 
-def _team(settings: Settings, module: str) -> Any:
+def team(settings: Settings, module: str) -> Any:
+    """A module of the store on a server."""
     if not settings.store.startswith(("postgresql://", "postgres://")):
         raise SettingsError(
             "The setting `store` names no PostgreSQL server.",

@@ -1,4 +1,5 @@
-"""Where a set is read into: a folder that is thrown away, or one that a person keeps.
+"""Where a set is read into: a folder, or a schema on a server, that is thrown away; or a folder
+that a person keeps.
 
 Never the person's own memory: a kept home carries a mark, and a folder with anything in it but
 without the mark is refused.
@@ -8,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
 
+from holdfast.app.backends import team
 from holdfast.app.evaluation.engine import neutral
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
@@ -20,8 +24,11 @@ MARK = "evaluation.txt"
 
 
 @contextmanager
-def open_home(settings: Settings, folder: Path, keep: Path | None) -> Generator[Holdfast]:
-    """A memory for the set in a folder; the settings are the person's own."""
+def open_home(
+    settings: Settings, folder: Path, keep: Path | None, store: str = ""
+) -> Generator[Holdfast]:
+    """A memory for the set in a folder; the settings are the person's own. On a server, if a
+    `store` is named, it lies in a schema of its own."""
     if keep is not None:
         _claim(keep, folder)
         with open_memory(neutral(settings, keep)) as memory:
@@ -29,9 +36,25 @@ def open_home(settings: Settings, folder: Path, keep: Path | None) -> Generator[
         return
     with (
         TemporaryDirectory(prefix="holdfast-eval-") as place,
-        open_memory(neutral(settings, Path(place))) as memory,
+        _thrown_away(
+            replace(neutral(settings, Path(place)), store=store), f"holdfast_eval_{token_hex(6)}"
+        ) as ours,
+        open_memory(ours) as memory,
     ):
         yield memory
+
+
+@contextmanager
+def _thrown_away(settings: Settings, name: str) -> Generator[Settings]:
+    """The same settings for a memory of its own on their server, which is gone afterwards."""
+    if not settings.store:
+        yield settings
+        return
+    url: str = team(settings, "address").with_schema(settings.store, name)
+    try:
+        yield replace(settings, store=url)
+    finally:
+        team(settings, "store").drop(url)
 
 
 def _claim(home: Path, folder: Path) -> None:

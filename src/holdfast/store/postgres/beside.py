@@ -18,15 +18,14 @@ class Beside(PostgresReader):
         self,
         tokens: words.Tokens,
         url: str,
-        schema: str,
         banks: Sequence[str] | None,
         busy_s: float | None,
         read_only: bool,
     ) -> None:
-        self._server = PostgresConnection(url, schema, banks, busy_s, read_only)
+        self._server = PostgresConnection(url, banks, busy_s, read_only)
         super().__init__(self._server, Path(self._server.place))
         self._tokens = tokens
-        self._opened = (tokens, url, schema, banks, busy_s, read_only)
+        self._opened = (tokens, url, banks, busy_s, read_only)
 
     def another(self) -> ReadStore | None:
         return Beside(*self._opened)

@@ -69,14 +69,13 @@ class PostgresConnection:
     def __init__(
         self,
         url: str,
-        schema: str,
         banks: Sequence[str] | None = None,
         busy_s: float | None = None,
         read_only: bool = False,
     ) -> None:
         address = read_address(url, busy_s)
         settings = {
-            "search_path": f'"{schema}"',
+            "search_path": f'"{address.schema}"',
             # A plan made for empty tables would be kept while they fill.
             "plan_cache_mode": "force_custom_plan",
             # Searches in an index of vectors go on until enough of what is wanted is found.
@@ -87,6 +86,7 @@ class PostgresConnection:
             "default_transaction_read_only": "on" if read_only else "off",
         }
         self.place = place_of(url)
+        self.schema = address.schema
         self._pool, self._let_go = shared(address, settings, self)
         self._changes = 0
         self._changed_before = 0

@@ -34,24 +34,26 @@ _UNWALLED = (
 )
 
 
-def version_of(connection: PostgresConnection, schema: str) -> int:
+def version_of(connection: PostgresConnection) -> int:
     """How many steps a schema has taken; refuses one that is not ours."""
-    ((there,),) = connection.said(_THERE, (schema,))
+    ((there,),) = connection.said(_THERE, (connection.schema,))
     if not there:
         return 0
-    ((known,),) = connection.said("SELECT to_regclass(%s) IS NOT NULL", (f'"{schema}".migration',))
+    ((known,),) = connection.said(
+        "SELECT to_regclass(%s) IS NOT NULL", (f'"{connection.schema}".migration',)
+    )
     if not known:
         raise StoreCorruptError(
-            f"The schema {schema} at {connection.place} belongs to another program.",
+            f"The schema {connection.schema} at {connection.place} belongs to another program.",
             "Name another schema, or another database.",
         )
     ((number,),) = connection.said("SELECT coalesce(max(number), 0) FROM migration")
     return int(number)
 
 
-def check_current(connection: PostgresConnection, schema: str, known: int) -> None:
+def check_current(connection: PostgresConnection, known: int) -> None:
     """Refuse what is of another version, for those who cannot bring it up to date."""
-    version = version_of(connection, schema)
+    version = version_of(connection)
     if version > known:
         raise NewerSchemaError(version, known)
     if version < known:
@@ -61,32 +63,32 @@ def check_current(connection: PostgresConnection, schema: str, known: int) -> No
         )
 
 
-def migrate(connection: PostgresConnection, schema: str, steps: Sequence[tuple[str, str]]) -> None:
+def migrate(connection: PostgresConnection, steps: Sequence[tuple[str, str]]) -> None:
     """Take the steps that are missing, as one."""
-    version = version_of(connection, schema)
+    version = version_of(connection)
     if version > len(steps):
         raise NewerSchemaError(version, len(steps))
     if version == len(steps):
-        if prepare(connection, schema):
-            wall(connection, schema)
+        if prepare(connection):
+            wall(connection)
         return
     with connection.changing_tables():
-        connection.execute_own(_LOCK, (schema,))
-        version = version_of(connection, schema)
+        connection.execute_own(_LOCK, (connection.schema,))
+        version = version_of(connection)
         if version == 0:
-            connection.script(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+            connection.script(f'CREATE SCHEMA IF NOT EXISTS "{connection.schema}"')
             connection.script("CREATE TABLE migration (number bigint PRIMARY KEY, name text)")
         for number, (name, script) in enumerate(steps[version:], version + 1):
             connection.script(script)
             connection.execute_own("INSERT INTO migration VALUES (%s, %s)", (number, name))
-        wall(connection, schema)
-    if prepare(connection, schema):
-        wall(connection, schema)
+        wall(connection)
+    if prepare(connection):
+        wall(connection)
 
 
-def wall(connection: PostgresConnection, schema: str) -> None:
+def wall(connection: PostgresConnection) -> None:
     """Let every table show only what a connection was opened for, whatever it is asked."""
-    for table, has_bank in connection.said(_UNWALLED, (schema,)):
+    for table, has_bank in connection.said(_UNWALLED, (connection.schema,)):
         if table in _OPEN:
             continue
         if table == "bank":

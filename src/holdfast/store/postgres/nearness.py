@@ -107,30 +107,30 @@ _INDEX = (
 )
 
 
-def prepare(connection: PostgresConnection, schema: str) -> bool:
+def prepare(connection: PostgresConnection) -> bool:
     """Make what is needed, where the extension is there or may be made; says whether it did."""
-    home, available, super_, there, owner = _standing(connection, schema)
+    home, available, super_, there, owner = _standing(connection)
     if there or not owner or not (home or (available and super_)):
         return False
     with connection.changing_tables():
         connection.script(
-            f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{schema}'))"
+            f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{connection.schema}'))"
         )
-        home, _, _, there, _ = _standing(connection, schema)
+        home, _, _, there, _ = _standing(connection)
         if there:
             return False
         if not home:
             # Not beside our tables, of which one has the name of its type.
             connection.script("CREATE SCHEMA IF NOT EXISTS public")
             connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-            home, *_ = _standing(connection, schema)
+            home, *_ = _standing(connection)
         connection.script("DROP TABLE IF EXISTS near")
         connection.script(_MADE.format(schema=f'"{home}"'))
     return True
 
 
-def _standing(connection: PostgresConnection, schema: str) -> tuple[str, bool, bool, bool, bool]:
-    (row,) = connection.said(_STANDING, (schema,))
+def _standing(connection: PostgresConnection) -> tuple[str, bool, bool, bool, bool]:
+    (row,) = connection.said(_STANDING, (connection.schema,))
     return tuple(row)  # pyright: ignore[reportReturnType]
 
 
@@ -175,7 +175,7 @@ class NearQuestions(Asking):
         """The schema of the extension as it is written in statements, or ""."""
         pool = self._server.pool
         if pool.extension is None:
-            home, _, _, there, _ = _standing(self._server, "")
+            home, _, _, there, _ = _standing(self._server)
             pool.extension = f'"{home}"' if home and there else ""
         return pool.extension
 

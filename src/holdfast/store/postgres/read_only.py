@@ -15,21 +15,21 @@ from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.migrate import check_current
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.searching import PostgresReader
-from holdfast.store.postgres.store import SCHEMA, check_wall
+from holdfast.store.postgres.store import check_wall
 from holdfast.store.protocol import ReadStore
 
 
 class PostgresReadStore(PostgresReader):
     """One schema of a database, open for questions."""
 
-    def __init__(self, url: str, schema: str = SCHEMA, banks: Sequence[str] | None = None) -> None:
-        self._server = PostgresConnection(url, schema, banks, None, read_only=True)
+    def __init__(self, url: str, banks: Sequence[str] | None = None) -> None:
+        self._server = PostgresConnection(url, banks, None, read_only=True)
         super().__init__(self._server, Path(self._server.place))
         self._tokens = words.Tokens()
-        self._opened = (self._tokens, url, schema, banks, None, True)
+        self._opened = (self._tokens, url, banks, None, True)
         self._spare: list[ReadStore] = []
         try:
-            check_current(self._server, schema, VERSION)
+            check_current(self._server, VERSION)
             if banks is not None:
                 check_wall(self._server)
         except BaseException:

@@ -13,6 +13,7 @@ from holdfast.model.query import Passage
 from holdfast.store.curated import Erasure, Scrubbing
 from holdfast.store.notes import Faults
 from holdfast.store.postgres import words
+from holdfast.store.postgres.address import SCHEMA
 from holdfast.store.postgres.beside import Beside
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.faults import ours
@@ -26,7 +27,6 @@ from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.migrate import check_still
 from holdfast.store.sqlite.writer import SqliteWriter
 
-SCHEMA = "holdfast"
 _TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind = 'r' ORDER BY relname"
@@ -58,24 +58,23 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
         migrations: Sequence[tuple[str, str]] | None = None,
         busy_s: float | None = None,
         as_it_is: bool = False,
-        schema: str = SCHEMA,
         banks: Sequence[str] | None = None,
     ) -> None:
         """Open a memory, making it if need be; any thread may use it, one at a time. With `banks`
         it sees and writes those alone: the server keeps it to them, so the role that opens it
         must be one that the server can keep to anything. One `as_it_is` is never changed."""
-        self._server = PostgresConnection(url, schema, banks, busy_s)
+        self._server = PostgresConnection(url, banks, busy_s)
         super().__init__(self._server, Path(self._server.place))
         self._tokens = words.Tokens()
-        self._opened = (self._tokens, url, schema, banks, busy_s, False)
+        self._opened = (self._tokens, url, banks, busy_s, False)
         self._depth = 0
         self._spare: list[ReadStore] = []
         self._version = known = VERSION if migrations is None else len(migrations)
         try:
             if as_it_is or banks is not None:
-                check_current(self._server, schema, known)
+                check_current(self._server, known)
             else:
-                migrate(self._server, schema, steps() if migrations is None else migrations)
+                migrate(self._server, steps() if migrations is None else migrations)
             if banks is not None:
                 check_wall(self._server)
         except psycopg.Error as error:
@@ -191,3 +190,13 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
                 self._server.script(f'VACUUM (FULL) "{table}"')
         except psycopg.Error as error:
             raise ours(error, self._server.place) from error
+
+
+def drop(url: str) -> None:
+    """Remove a memory with all that is in it; only ever one that was made to be thrown away."""
+    server = PostgresConnection(url)
+    try:
+        if server.schema != SCHEMA:
+            server.script(f'DROP SCHEMA IF EXISTS "{server.schema}" CASCADE')
+    finally:
+        server.close()

@@ -39,6 +39,7 @@ EXAMPLES = """\
   holdfast eval sets/locomo
   holdfast eval sets/locomo --json --out ranks.jsonl
   holdfast eval sets/locomo --keep /tmp/locomo-home      again, without reading again
+  holdfast eval sets/locomo --store postgresql://me@db/scratch
   holdfast eval --own --limit-questions 200"""
 
 _HEADS = ("R@5", "R@10", "R@20", "all@10", "MRR", "S@1", "S@5", "S-MRR", "abs-P", "abs-R")
@@ -77,6 +78,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="HOME",
         help="keep what was read in this folder, and use it again",
     )
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        default="",
+        help="read it into a PostgreSQL database instead, in a schema that is removed afterwards",
+    )
     options.add_json(parser)
 
 
@@ -84,14 +91,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     folder: Path | None = arguments.folder
     if arguments.own:
-        if folder is not None or arguments.keep is not None:
+        if folder is not None or arguments.keep is not None or arguments.store:
             raise InputError(
-                "--own asks your own memory: it takes no DIR and no --keep.", "Leave them out."
+                "--own asks your own memory: it takes no DIR, no --keep and no --store.",
+                "Leave them out.",
             )
         return _run_own(arguments)
     if folder is None:
         raise InputError(
             "There is nothing to ask.", "Give the folder of a set, or --own for your own history."
+        )
+    if arguments.keep is not None and arguments.store:
+        raise InputError(
+            "What is read into a database is not kept.", "Leave out --keep or --store."
         )
     if arguments.bank:
         raise InputError(
@@ -104,7 +116,7 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
     wanted = read_set(folder)
     questions = spread(wanted.questions, arguments.limit_questions)
     with (
-        open_home(load_settings(), folder, arguments.keep) as memory,
+        open_home(load_settings(), folder, arguments.keep, arguments.store) as memory,
         open_ranks(arguments.out) as record,
     ):
         reading = Progress("reading", amount)
