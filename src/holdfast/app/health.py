@@ -19,7 +19,7 @@ from holdfast.model.accounts import Chore
 from holdfast.model.ledger import SourceState
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
-from holdfast.sources.opened import stamp_of
+from holdfast.sources.stamps import stamp_of
 from holdfast.store.protocol import Reader
 
 # A worker takes events up within seconds; what lies longer than this, nobody takes up.
