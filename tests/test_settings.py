@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SettingsError
-from holdfast.settings import FILE_NAME, Models, Settings, load_settings
+from holdfast.settings import FILE_NAME, Models, RemoteUse, Settings, load_settings
 
 
 def write(home: Path, text: str) -> dict[str, str]:
@@ -205,3 +205,13 @@ def test_a_cap_that_makes_no_sense_is_an_error_and_not_the_usual_one(
 def test_prices_and_caps_are_read(tmp_path: Path) -> None:
     models = models_of(tmp_path, "[models]\nday_usd = 2\nprices = { m = [0, 0.5] }\n")
     assert models.caps.day_usd == 2.0 and models.prices == (("m", (0.0, 0.5)),)
+
+
+def test_servers_are_asked_unless_the_settings_say_otherwise(tmp_path: Path) -> None:
+    home = {"HOLDFAST_HOME": str(tmp_path)}
+    assert load_settings(home).remote == RemoteUse("always", 800)
+    (tmp_path / "config.toml").write_text('[remote]\nuse = "off"\nwait_ms = 200\n')
+    assert load_settings(home).remote == RemoteUse("off", 200)
+    assert load_settings({**home, "HOLDFAST_REMOTE": "always"}).remote.use == "always"
+    with pytest.raises(SettingsError, match="use is 'sometimes'"):
+        load_settings({**home, "HOLDFAST_REMOTE": "sometimes"})

@@ -14,6 +14,8 @@ HoldfastError
 │   ├── ModelAnswerError   what a model answered cannot be used
 │   └── SpendError         a cap of the settings is reached, or the service rests
 ├── ProviderError          a plugin that is asked does not answer, or not as it should
+├── RemoteError            a server of the team's does not answer, or not as it should
+│   └── RemoteRefusedError  it knows neither the key nor the bank, or will not take what is sent
 ├── ForgeError             a forge cannot be reached, or its answer cannot be used
 │   ├── ForgeBusyError     a limit is reached; what was read is kept
 │   └── ForgeRefusedError  the forge knows neither the name nor the token, or will not answer
@@ -109,6 +111,15 @@ class SpendError(ModelError):
 class ProviderError(HoldfastError):
     """A plugin that is asked does not answer, or not as it should. The message is the end of a
     sentence about it."""
+
+
+class RemoteError(HoldfastError):
+    """A server of the team's does not answer, or not as it should. The message is the end of a
+    sentence about it."""
+
+
+class RemoteRefusedError(RemoteError):
+    """The server will not do this, however often it is asked."""
 
 
 class ForgeError(HoldfastError):

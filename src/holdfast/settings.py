@@ -21,9 +21,10 @@ FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
     "": ("bank", "store", "banks", "redact", "exclude", "embed", "rerank", "brief", "models",
-         "promote", "git", "providers", "forge"),
+         "promote", "git", "providers", "forge", "remote"),
     "git": ("read",),
     "forge": ("url", "token_env", "wait_s", "requests"),
+    "remote": ("use", "wait_ms"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
@@ -113,6 +114,16 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteUse:
+    """Whether servers of the team's are asked along with this memory, and for how long at most."""
+
+    use: str = ALWAYS
+    wait_ms: int = 800
+    # The key for one that is about to be named.
+    key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ForgeAccess:
     """Where pulls and issues are read when somebody asks for it: the address of the API, the
     variable that holds the token, how long a run waits for limits in all, and how many requests
@@ -152,6 +163,7 @@ class Settings:
     git_read: bool = True
     providers: Outside = field(default_factory=Outside)
     forge: ForgeAccess = field(default_factory=ForgeAccess)
+    remote: RemoteUse = field(default_factory=RemoteUse)
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
     # Where other agents keep their files: the user's folder if `claude_dir` is not in it, and the
@@ -163,6 +175,11 @@ class Settings:
     def database(self) -> Path:
         """The file that holds the memory."""
         return self.home / "memory.db"
+
+    @property
+    def remotes(self) -> Path:
+        """Where servers of the team's are listed, with their keys."""
+        return self.home / "remotes.json"
 
     @property
     def vectors(self) -> Path:
@@ -205,6 +222,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         git_read=file.table("git").flag("read", True),
         providers=_providers(file.table("providers"), env, user),
         forge=_forge(file.table("forge"), env),
+        remote=_remote(file.table("remote"), env),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
         user_home=user if env.get("CLAUDE_CONFIG_DIR") else None,
         folders={name: value for name, value in env.items() if name.endswith(_FOLDERS)},
@@ -236,6 +254,14 @@ def _providers(table: Table, env: Mapping[str, str], user: Path) -> Outside:
     folders = [name.replace("~", str(user), 1) for name in table.texts("plugin_dirs")]
     given = {name: env[name] for name in table.texts("env") if name in env}
     return Outside(use, tuple(map(Path, folders)), table.texts("skip"), tuple(given.items()))
+
+
+def _remote(table: Table, env: Mapping[str, str]) -> RemoteUse:
+    use = env.get("HOLDFAST_REMOTE") or table.text("use") or ALWAYS
+    if use not in (OFF, ALWAYS):
+        raise SettingsError(f"remote.use is {use!r}.", f"It may be {OFF!r} or {ALWAYS!r}.")
+    wait_ms = table.number("wait_ms", RemoteUse().wait_ms)
+    return RemoteUse(use, wait_ms, env.get("HOLDFAST_REMOTE_KEY", ""))
 
 
 def _forge(table: Table, env: Mapping[str, str]) -> ForgeAccess:

@@ -117,13 +117,11 @@ def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path
     other = tmp_path / "quay"
     other.mkdir()
     (other / "CLAUDE.md").write_text("Always splice, never knot.")
-    took = memory.import_records("claude-memory", other, dry_run=True)
-    assert [bank for bank, _ in took.tallies] == ["quay"]
-    took = memory.import_records("claude-memory", other / "CLAUDE.md")
+    took = memory.import_records("claude-memory", other)
     assert [(bank, dict(tally.added)) for bank, tally in took.tallies] == [
-        ("harbour", {"instruction": 1})
+        ("quay", {"instruction": 1})
     ]
-    hit = memory.recall("splice or knot?").hits[0]
+    hit = memory.recall("splice or knot?", bank="quay").hits[0]
     assert hit.imported == f"claude-memory://{other.as_posix()}/CLAUDE.md"
     with pytest.raises(InputError, match="neither notes nor instructions"):
         memory.import_records("claude-memory", tmp_path / "home")

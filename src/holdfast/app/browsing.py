@@ -67,8 +67,8 @@ class Browsing(Reading):
     def _best(self, query: str, bank: str | None, kinds: Sequence[str]) -> Record | None:
         """The best hit that has a time: of the kinds asked for, else of any."""
         layers = list(dict.fromkeys(LAYER_OF[kind] for kind in kinds or KINDS))
-        hits = self.recall(query, bank, layers, limit=5).hits
-        hits = hits or (() if kinds else self.recall(query, bank, limit=5).hits)
+        hits = self.recall(query, bank, layers, limit=5, local=True).hits
+        hits = hits or (() if kinds else self.recall(query, bank, limit=5, local=True).hits)
         for hit in hits:
             for record in self._store.find(hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1):
                 if hit.time:

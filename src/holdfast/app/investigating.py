@@ -152,6 +152,8 @@ class Investigation:
             str((wish.providers, wish.rounds, wish.limit, wish.model)),
         )
         settings = self._memory.settings
+        if wish.remotes and settings.remotes.exists():
+            how = (*how, self._memory.moment()[:16])  # what servers know changes by itself
         state = self._memory.reader.generation() if settings.store else state_of(settings.database)
         asked = squeeze(reads).casefold()
         return content_id(asked, str(self._bank), *how, state, self._memory.moment()[:10])

@@ -12,12 +12,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.app.backends import open_store
-from holdfast.errors import HoldfastError, InputError, NotFoundError, StoreError
-from holdfast.model.accounts import Chore
-from holdfast.model.knowledge import Fact, Network, Review, ReviewState
-from holdfast.model.ledger import Balance
+from holdfast.app.stock import Stock
+from holdfast.errors import HoldfastError, InputError, NotFoundError
+from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
-from holdfast.model.records import Digest, Exchange
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
@@ -25,11 +23,10 @@ from holdfast.recall.question import read
 from holdfast.recall.race import Arm
 from holdfast.refine.banks import Banks, pick
 from holdfast.regex import regex
-from holdfast.settings import NO_MODEL, Settings, load_settings
+from holdfast.settings import NO_MODEL, OFF, Settings, load_settings
 from holdfast.sources.rule_places import rule_places, top_of
 from holdfast.store.calls import Accounts
-from holdfast.store.facts import ENDED
-from holdfast.store.protocol import Counts, Reader, Record, Store
+from holdfast.store.protocol import Reader, Store
 from holdfast.store.versions import Standing
 
 if TYPE_CHECKING:
@@ -57,7 +54,7 @@ def _plain(found: Recalled) -> bool:
     asks for a reason is not plain: its answer is seldom put in the words of the question."""
     if _REASON.search(found.query[:_ASKED]):
         return False
-    best = found.hits[:2]
+    best = [hit for hit in found.hits if not hit.provider][:2]
     return bool(best) and max(hit.why["coverage_alone"] for hit in best) >= _PLAIN
 
 
@@ -96,7 +93,7 @@ def no_bank(reader: Reader) -> str:
     )
 
 
-class Reading:
+class Reading(Stock):
     """A memory, open for questions. `bank` arguments take a name; None is the project of the
     folder we stand in, "all" is every bank."""
 
@@ -110,6 +107,7 @@ class Reading:
         self._meaning: Meaning | None = None
         self._loaded = False
         self._problem = ""
+        self._asker: Any = None
         self._remembered: dict[tuple[str, str, str | None, str, Plan], Recalled] = {}
 
     def __enter__(self) -> Self:
@@ -167,14 +165,16 @@ class Reading:
         budget: Budget = Budget.MID,
         networks: Sequence[Network] = (),
         branch: str = "",
+        local: bool = False,
     ) -> Recalled:
-        """The records that speak of a query, best first; of networks only memories."""
+        """The records that speak of a query, best first; of networks only memories. Servers that
+        somebody named are asked too, unless it is `local`."""
         plan = Plan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
-        return self.recall_by(query, bank, plan)
+        return self.recall_by(query, bank, plan._replace(remotes=not local))
 
     def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """The same, with every option."""
-        return self._anchored(self._search(query, bank, plan), plan)
+        return self._anchored(self._search(query, bank, self._within_reach(plan)), plan)
 
     def _search(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         id = self.bank_id(bank)
@@ -193,11 +193,16 @@ class Reading:
     def recall_quickly(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """By words alone where words alone find it; a model is loaded only where they do not,
         since that takes longer than all the rest. For a process that asks only once. Plugins
-        take longer still, and are asked once."""
+        take longer still, and are asked once; servers of the team's are asked meanwhile."""
         if plan.asks_plugins:
             return self.recall_by(query, bank, plan)
-        found = self._search(query, bank, plan._replace(budget=Budget.LOW))
-        found = found if _plain(found) else self._search(query, bank, plan)
+        plan = self._within_reach(plan)
+        self._elsewhere(query, self.bank_id(bank), plan)
+        found = self._search(query, bank, plan._replace(budget=Budget.LOW, remotes=False))
+        if _plain(found):
+            plan = plan._replace(budget=Budget.LOW)
+        if plan.remotes or plan.budget is not Budget.LOW:
+            found = self._search(query, bank, plan)
         return self._anchored(found, plan)
 
     def present(self) -> tuple[str, str]:
@@ -230,8 +235,8 @@ class Reading:
         known = self._remembered.get(asked)
         if known is not None:
             return known
+        elsewhere = self._elsewhere(query, bank, plan)
         meaning = self._meaning_for(plan)
-        elsewhere = self._elsewhere(query, plan)
         found = recall(self._store, bank, query, plan, self._now, meaning, elsewhere)
         found = replace(found, strategies=(*found.strategies, *self._failed(plan)))
         found = self._fallen_back(found, bank, plan)
@@ -241,16 +246,27 @@ class Reading:
             self._remembered[asked] = found
         return found
 
-    def _elsewhere(self, query: str, plan: Plan) -> list[Arm]:
-        """The arms that ask plugins, if the plan wants any; loaded then."""
-        if not plan.asks_plugins:
-            return []
-        providing: Any = import_module("holdfast.app.providing")
-        return providing.arms_for(self.settings, self._now, here(), query, plan)
+    def _within_reach(self, plan: Plan) -> Plan:
+        """The plan without servers of the team's, where none is to be asked; then nothing of what
+        asks them is loaded."""
+        asked = plan.asks_remotes and self.settings.remote.use != OFF
+        return plan._replace(remotes=asked and self.settings.remotes.exists())
+
+    def _elsewhere(self, query: str, bank: str | None, plan: Plan) -> list[Arm]:
+        """The arms that ask plugins and servers, if the plan wants any; loaded then."""
+        arms: list[Arm] = []
+        if plan.asks_plugins:
+            providing: Any = import_module("holdfast.app.providing")
+            arms += providing.arms_for(self.settings, self._now, here(), query, plan)
+        if plan.asks_remotes:
+            remotes: Any = import_module("holdfast.app.remotes")
+            self._asker = self._asker or remotes.Asker(self.settings, self._now)
+            arms += self._asker.arms_of(self._store, query, bank, self.bank_name(bank))
+        return arms
 
     def _fallen_back(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
         """What else can be done where nothing was found; it is seldom, so it is loaded then."""
-        unasked = plan.as_of or plan.networks
+        unasked = plan.as_of or plan.networks or plan.kinds
         ours = any(hit.layer is not Layer.PROVIDERS for hit in found.hits)
         if ours or plan.budget is Budget.LOW or bank == "" or unasked:
             return found
@@ -309,14 +325,16 @@ class Reading:
         providers: bool = False,
         model: bool = True,
         session: str = "",
+        local: bool = False,
     ) -> Answer:
         """A cited answer, or an abstention; `quickly` as for `recall_quickly`, `as_of` a moment
         to look back from, `budget` how hard to look where the first look does not suffice,
         `providers` whether plugins are asked too, `model` whether one that the settings name is,
-        `session` an earlier one to go on with."""
+        `session` an earlier one to go on with, `local` that no server is asked."""
         app: Any = import_module("holdfast.app.investigating")
         wish = app.Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget), providers)
-        return app.Investigation(self, wish._replace(model=model), session).answer()
+        wish = wish._replace(model=model, remotes=not local)
+        return app.Investigation(self, wish, session).answer()
 
     def team_query(self, question: str, bank: str | None = None, limit: int = 10) -> TeamAnswer:
         """What the team knows of a question: an answer, the best records, the people to ask."""
@@ -348,51 +366,6 @@ class Reading:
             uri = schemes.resolve(self._store, self.bank_id(bank), uri)
         near = (lambda: self.present()[0]) if bank == ALL_BANKS else (lambda: "")
         return tracing.trace(self._store, self.bank_id(bank), uri, as_of, near)
-
-    def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
-        """The facts of a bank, the latest first: those in force, or all there ever were."""
-        found = self._store.facts(self.bank_id(bank))
-        found = [fact for fact in found if kind in ("", fact.kind.value)]
-        return found if all else [fact for fact in found if fact.status not in ENDED]
-
-    def reviews(self, bank: str | None = None, all: bool = False) -> list[Review]:
-        """What people should decide, and with `all` what they have decided."""
-        found = self._store.reviews(self.bank_id(bank))
-        return [review for review in found if all or review.state is ReviewState.OPEN]
-
-    def by_rules(self, record: Record) -> Exchange | Digest | None:
-        """What rules alone make of an exchange or a session, to hold a model's words against."""
-        rules: Any = import_module("holdfast.refine.by_rules")
-        return rules.by_rules(self._store, record)
-
-    def balance(self, bank: str | None = ALL_BANKS) -> Balance:
-        """The ledger, with the lines on disk that are still to be read: of all banks together
-        also those of transcripts that were never looked at."""
-        id = self.bank_id(bank)
-        found = self._store.balance(id)
-        finding: Any = import_module("holdfast.refine.finding")
-        counting: Any = import_module("holdfast.refine.pending")
-        where = finding.where_of(self.settings)
-        inputs = finding.find_all(where, []) if id is None else ()
-        pending = counting.find_pending(self._store, id, inputs)
-        return replace(
-            found,
-            pending=pending.lines,
-            lines=found.lines + pending.lines,
-            files=found.files + pending.files,
-            problems=(*found.problems, *pending.problems),
-        )
-
-    def chores(self) -> list[Chore]:
-        """Background work that failed and is tried again."""
-        try:
-            return self._store.chores()
-        except StoreError:
-            return []  # a memory of an older version that cannot be written
-
-    def counts(self, bank: str | None = ALL_BANKS) -> Counts:
-        """How much there is."""
-        return self._store.counts(self.bank_id(bank))
 
 
 def open_reading(settings: Settings | None = None) -> Reading:

@@ -12,6 +12,7 @@ from holdfast.app.anchoring import caveats
 from holdfast.errors import InputError
 from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.research import Event
+from holdfast.recall import afar
 from holdfast.recall.plan import Budget, Plan
 from holdfast.regex import regex
 from holdfast.research import outside
@@ -53,6 +54,9 @@ class Wish(NamedTuple):
     model: bool = True
     before: tuple[str, ...] = ()
     stopped: Callable[[], bool] = lambda: False
+    # Whether servers of the team's are asked, too: with the question as it is put, and with no
+    # other that follows from what is remembered.
+    remotes: bool = False
 
 
 class Asked(Protocol):
@@ -82,7 +86,7 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     plan = Plan(wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, repeats=True, as_of=wish.as_of)
     always = memory.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
     # What became of the code is told of what is cited alone.
-    plan = plan._replace(providers=wish.providers or always, anchors=False)
+    plan = plan._replace(providers=wish.providers or always, anchors=False, remotes=wish.remotes)
     quickly = wish.quickly and wish.budget is not Budget.LOW
     recall = memory.recall_quickly if quickly else memory.recall_by
     id = memory.bank_id(wish.bank)
@@ -95,6 +99,7 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
         if event.answer is not None:
             answer = digger.reasoned(event.answer) if digger is not None else event.answer
             answer = outside.join(answer, search.heard) if search.heard else answer
+            answer = replace(answer, caveats=(*answer.caveats, *search.unheard))
             if _is_for_a_model(memory.settings, wish, id):
                 answer = yield from _by_model(memory, wish, answer, plan.providers)
             dug = digger is not None and event.answer is digger.told
@@ -166,8 +171,8 @@ class _Digger:
 
 
 class _Search:
-    """The searches of one investigation. Plugins are asked once, with the first of them; `heard` is
-    what came of it. What they say leads to no further question."""
+    """The searches of one investigation. Plugins and servers are asked once, with the first of
+    them; `heard` is what came of it. What they say leads to no further question to them."""
 
     def __init__(
         self,
@@ -179,11 +184,16 @@ class _Search:
         self._bank = bank
         self._plan = plan
         self.heard: Recalled | None = None
+        # What became of servers that said nothing, in words.
+        self.unheard: list[str] = []
 
     def __call__(self, query: str) -> Recalled:
         if self.heard is not None and self._plan.asks_plugins:
             return outside.ours_of(self.heard)  # nobody else is to be asked
         found = self._recall(query, self._bank, self._plan)
+        if self._plan.remotes:
+            self.unheard = outside.unheard(found.strategies, afar.ARM)
+            self._plan = self._plan._replace(remotes=False)
         if not self._plan.asks_plugins:
             return found
         self.heard = found

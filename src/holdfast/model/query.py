@@ -35,8 +35,9 @@ LAYER_OF = {
     "pull": Layer.TEAM,
     "issue": Layer.TEAM,
     "remark": Layer.TEAM,
-    # What a plugin said when it was asked. It is never stored.
+    # What a plugin, or a server of the team's, said when it was asked. It is never stored.
     "provided": Layer.PROVIDERS,
+    "remote": Layer.TEAM,
 }
 
 
@@ -123,7 +124,7 @@ class Hit:
     # URIs of the fact that holds in its place, and of those in whose place it holds.
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()
-    # Which plugin said it, and by which tool; "" for what is ours.
+    # Which plugin said it, and by which tool, or which server; "" for what is ours.
     provider: str = ""
     why: dict[str, float] = field(default_factory=dict[str, float])
 

@@ -12,10 +12,12 @@ Key = tuple[str, str, str]
 
 
 class Find(NamedTuple):
-    """What an arm found, with the arm's own measure of it: greater is better."""
+    """What an arm found, with the arm's own measure of it: greater is better; and who shared it,
+    where a server says so."""
 
     passage: Passage
     score: float
+    shared: str = ""
 
 
 @dataclass(slots=True)

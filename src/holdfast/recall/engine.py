@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
-from holdfast.recall import arms, causes, hits, order, outside, packing
+from holdfast.recall import afar, arms, causes, hits, order, outside, packing
 from holdfast.recall.candidates import Candidate, Pool, key_of
 from holdfast.recall.expansion import Expansion, expand
 from holdfast.recall.fusion import (
@@ -57,6 +57,8 @@ class Ranking(NamedTuple):
     strategies: tuple[Strategy, ...]
     # What plugins said, best first; it never competes with what is ours.
     told: tuple[Candidate, ...] = ()
+    # What servers of the team's said, best first; it stands among what is ours.
+    heard: tuple[afar.Heard, ...] = ()
 
     @property
     def good(self) -> list[Candidate]:
@@ -94,18 +96,18 @@ def recall(
     meaning: Meaning | None = None,
     elsewhere: Sequence[Arm] = (),
 ) -> Recalled:
-    """Search a bank; `None` searches them all. Arms that look elsewhere race with the others, and
-    what they bring stands after all that is ours."""
+    """Search a bank; `None` searches them all. Arms that look elsewhere race with the others; what
+    servers of the team's bring stands among what is ours, what plugins do after it."""
     ranking = rank(store, bank, text, plan, now, meaning, elsewhere)
     good = ranking.good
     shown = packing.pack(good, plan.means.tokens, plan.limit, plan.repeats)
-    misses = [] if good else ranking.candidates[:MISSES]
+    misses = [] if good or ranking.heard else ranking.candidates[:MISSES]
     ours = tuple(hits.hit(store, item, plan.as_of) for item in shown)
     return Recalled(
         query=text,
         bank=bank or "all",
-        abstained=not good and not ranking.told,
-        hits=(*ours, *outside.hits(ranking.told, ours)),
+        abstained=not (good or ranking.told or ranking.heard),
+        hits=(*afar.among(ours, ranking.heard, plan.limit), *outside.hits(ranking.told, ours)),
         strategies=ranking.strategies,
         misses=tuple(hits.hit(store, item, plan.as_of) for item in misses),
     )
@@ -161,7 +163,9 @@ def rank(
     if way is not None:
         candidates, strategy = _follow(store, query, candidates, plan, way)
         strategies.append(strategy)
-    return Ranking(query, candidates, tuple(strategies), outside.judged(query, far))
+    told = outside.judged(query, [arm for arm in far if not afar.is_afar(arm)])
+    heard = afar.judged(query, [arm for arm in far if afar.is_afar(arm)])
+    return Ranking(query, candidates, tuple(strategies), told, heard)
 
 
 def _follow(
@@ -220,6 +224,8 @@ def _wanted(store: ReadStore, passage: Passage, plan: Plan) -> bool:
         return False
     if plan.as_of and passage.time > plan.as_of:
         return False
+    if plan.kinds and passage.kind not in plan.kinds:
+        return False
     if not plan.networks:
         return True
     found = store.find(passage.bank, "memory", passage.id, 1) if passage.kind == "memory" else []
@@ -232,6 +238,8 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -
     if plan.networks:
         # Memories are few among the records of their layer, and must not be crowded out.
         layers, pool = (LAYER_OF["memory"],), _AMONG_OTHERS
+    if plan.kinds:
+        pool = _AMONG_OTHERS
     running = [arms.direct(bank, query.terms, layers, pool, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))
     if more:

@@ -62,6 +62,10 @@ class Plan(NamedTuple):
     branch: str = ""
     # Whether to tell what became of the code of each hit.
     anchors: bool = True
+    # Only records of these kinds, as far as the layers have them.
+    kinds: tuple[str, ...] = ()
+    # Whether servers of the team's are asked too.
+    remotes: bool = False
 
     @property
     def means(self) -> Means:
@@ -73,3 +77,9 @@ class Plan(NamedTuple):
     def asks_plugins(self) -> bool:
         """Whether plugins are asked too; none has memories of a network."""
         return (self.providers or Layer.PROVIDERS in self.layers) and not self.networks
+
+    @property
+    def asks_remotes(self) -> bool:
+        """Whether servers of the team's are asked too; what they have is of now."""
+        elsewhere = self.networks or self.kinds or self.as_of
+        return self.remotes and not elsewhere and (not self.layers or Layer.TEAM in self.layers)

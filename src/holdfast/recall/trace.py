@@ -133,6 +133,11 @@ def find_record(
             "What a plugin said is not kept.",
             f"Ask it again: holdfast providers test {named.id.partition('/')[0]} QUERY",
         )
+    if named.word == "remote":
+        raise NotFoundError(
+            f"This record lies on the server {named.id.partition('/')[0]}, and is not kept here.",
+            "Ask again to see it; `holdfast remote list` tells where it is.",
+        )
     found = _found(reader, bank, named)
     exact = [record for record in found if record.id == named.id]
     found = exact or found

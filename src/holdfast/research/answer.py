@@ -351,6 +351,8 @@ def address(reader: Reader, bank: str, name: str, session: str) -> str:
         return f"/memory?tab=concepts&id={id}"
     if word in ("shared", "imported"):
         return f"/memory?tab={word}&id={id}"
+    if word == "remote":
+        return ""  # it has a page where it lies
     found = reader.find(bank, word, id, limit=1)
     place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
     return f"/sessions/{_page(reader, bank, found, session)}#msg-{place}"

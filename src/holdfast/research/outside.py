@@ -42,7 +42,7 @@ def join(answer: Answer, found: Recalled) -> Answer:
     answer = replace(
         answer,
         layers_searched=tuple(searched),
-        caveats=(*answer.caveats, *_unheard(found.strategies)),
+        caveats=(*answer.caveats, *unheard(found.strategies)),
     )
     if not told:
         return answer
@@ -63,13 +63,13 @@ def join(answer: Answer, found: Recalled) -> Answer:
     )
 
 
-def _unheard(strategies: Iterable[Strategy]) -> list[str]:
-    """What became of plugins that brought nothing for a reason."""
+def unheard(strategies: Iterable[Strategy], kind: str = ARM) -> list[str]:
+    """What became of plugins, or of servers, that brought nothing for a reason."""
     notes: list[str] = []
     for arm in strategies:
-        if arm.name.startswith(ARM) and (arm.timed_out or arm.problem):
+        if arm.name.startswith(kind) and (arm.timed_out or arm.problem):
             why = "it was too slow" if arm.timed_out else arm.problem
-            who = arm.name.removeprefix(ARM).removeprefix("s").strip()
+            who = arm.name.removeprefix(kind).removeprefix("s" if kind == ARM else "").strip()
             notes.append(f"Not heard: {who}: {why}." if who else f"Not heard: {why}.")
     return notes
 

@@ -14,7 +14,8 @@ from holdfast.research.sessions import ASKED, Line
 from holdfast.store.protocol import Reader
 
 _LONG = 4000
-THEIRS = "(what a plugin said is not kept)"
+THEIRS = "(what a plugin or a server said is not kept)"
+_AFAR = "holdfast://remote/"
 GONE = "(not shown: the record was forgotten or erased)"
 
 
@@ -42,8 +43,12 @@ def line_of(event: Event, time: str, clean: Callable[[str], str], key: str = "")
 
 
 def ours_of(answer: Answer) -> Answer:
-    """An answer without what plugins said: that is shown, and never kept."""
-    theirs = [cited for cited in answer.citations if cited.layer is Layer.PROVIDERS]
+    """An answer without what plugins and servers said: that is shown, and never kept."""
+    theirs = [
+        cited
+        for cited in answer.citations
+        if cited.layer is Layer.PROVIDERS or cited.uri.startswith(_AFAR)
+    ]
     if not theirs:
         return answer
     marks = [f"[{cited.number}]" for cited in theirs]

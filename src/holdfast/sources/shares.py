@@ -12,12 +12,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
 from holdfast.model.ids import content_id
 from holdfast.model.team import SHARED_SCOPES, Scope, Shared
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Trust, least_trusted
 from holdfast.regex import regex
 
 VERSION = 1
@@ -106,15 +107,48 @@ def _no_constant(name: str) -> None:
 
 
 def _record(told: dict[str, Any], path: str) -> Shared | str:
+    made = _made(told, "")
+    if isinstance(made, Shared) and path_of(made.email) != path:
+        return "in the file of somebody else"
+    return made
+
+
+def hand_in(shared: Shared) -> dict[str, Any]:
+    """A record as it is handed in to a server, which knows by the key whose it is."""
+    told: dict[str, Any] = json.loads(encode(shared))
+    told = {name: value for name, value in told.items() if name not in ("by", "email", "id")}
+    told |= {"scope": shared.scope.value}
+    return {**told, "id": hash_of(told)}
+
+
+def handed_in(told: dict[str, Any], person: str) -> Shared | str:
+    """The record that somebody hands in, or why it is none. It must say for whom it is, and it is
+    in the name of whoever hands it in; nobody's words are better trusted than the team's."""
+    try:
+        if len(_spelled(told)) > LONGEST:
+            return "the line is too long"
+    except (ValueError, RecursionError):
+        return "not JSON"
+    if "scope" not in told:
+        return "of a scope that is not known"
+    made = _made(told, person)
+    if isinstance(made, str):
+        return made
+    return replace(made, lineage=least_trusted((made.lineage, Trust.TEAM)))
+
+
+def _made(told: dict[str, Any], person: str) -> Shared | str:
+    """What a line says, in the name that it has or in that of a person."""
     if type(told.get("v")) is not int or told["v"] != VERSION:
         return "of another version of the format"
     gone = told.get("gone", False)
-    texts = [told.get(name) for name in _TEXTS]
+    texts = [told.get(name, person or None) for name in _TEXTS]
     more = [told.get(name, "") for name in _MORE]
     files = told.get("files", [])
     if not (_are_texts(texts) and _are_texts(more) and isinstance(gone, bool) and _is_list(files)):
         return "not a record"
     origin, by, email, shared = cast(list[str], texts)
+    by, email = (person, person) if person else (by, email)
     kind, text, time, trust, note = cast(list[str], more)
     try:
         hashed = hash_of(told)
@@ -122,9 +156,7 @@ def _record(told: dict[str, Any], path: str) -> Shared | str:
         return "not JSON"
     if told.get("id") != hashed:
         return "its id is not the hash of what it says"
-    if path_of(email) != path:
-        return "in the file of somebody else"
-    if not (_NAMED.fullmatch(origin) and _is_moment(shared) and (not time or _is_moment(time))):
+    if not (_NAMED.fullmatch(origin) and is_moment(shared) and (not time or is_moment(time))):
         return "not a record"
     if not gone and (kind not in KINDS or not text.strip()):
         return "not a record"
@@ -148,7 +180,8 @@ def _is_list(value: object) -> bool:
     return isinstance(value, list) and _are_texts(cast(list[object], value))
 
 
-def _is_moment(text: str) -> bool:
+def is_moment(text: str) -> bool:
+    """Whether a text is a moment as records spell it."""
     if not _MOMENT.fullmatch(text):
         return False
     try:

@@ -75,6 +75,7 @@ GROUPS = {
         "share": Command("share", "offer chosen memories to others, on a branch beside the code"),
         "unshare": Command("unshare", "take back what you shared"),
         "pull": Command("pull", "take in what others share, marked as theirs"),
+        "remote": Command("remote", "servers that keep what your team shares, asked along"),
         "handoff": Command("handoff", "one page for whoever goes on with a session or a topic"),
     },
     "Look after it": {

@@ -79,6 +79,15 @@ def add_network(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_local(parser: argparse.ArgumentParser) -> None:
+    """`--local`."""
+    parser.add_argument(
+        "--local",
+        action="store_true",
+        help="ask no server, though `holdfast remote` names one: nothing leaves this machine",
+    )
+
+
 def add_providers(parser: argparse.ArgumentParser) -> None:
     """`--providers` and `--plugin-dir DIR`."""
     parser.add_argument(

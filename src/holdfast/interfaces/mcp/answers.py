@@ -27,8 +27,10 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.research import Event
 from holdfast.model.trust import Freshness, Status
+from holdfast.recall.afar import ARM
 from holdfast.recall.plan import Budget, Plan
 from holdfast.research.expertise import Expert
+from holdfast.research.outside import unheard
 
 _HITS = 20
 _EVIDENCE = 10
@@ -48,6 +50,8 @@ class Answers:
         self._reading: Source[Reading] = reading or Opened(open_reading)
         self._writing = writing
         self._bank = bank
+        # A server that asks other servers in the name of whoever asks it would ask for strangers.
+        self._remotes = reading is None
         self._run: dict[str, Callable[[Object, Ask], Object]] = {
             "memory": self._memory,
             "memory_recall": self._recall,
@@ -93,7 +97,7 @@ class Answers:
     def _memory(self, given: Object, ask: Ask) -> Object:
         """The answer of an investigation, which has a name before it begins; it ends when nobody
         waits for it any more."""
-        wish = Wish(given["question"], self._bank)
+        wish = Wish(given["question"], self._bank, remotes=self._remotes)
         investigation = Investigation(self.reading(), wish, given.get("session_id", ""))
         ask.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
         ask.progress(f"Session {investigation.id}")
@@ -126,6 +130,7 @@ class Answers:
         networks = (Network(kind),) if kind != _ALL else ()
         budget = Budget(given.get("budget") or Budget.MID)
         plan = Plan(layers, _HITS, budget, networks=networks, branch=given.get("branch", ""))
+        plan = plan._replace(remotes=self._remotes)
         reading = self.reading()
         found = reading.recall_by(given["query"], self._bank, plan)
         hint = reading.no_bank() if reading.bank_id(self._bank) == "" else ""
@@ -191,6 +196,7 @@ def _recalled(found: Recalled, hint: str) -> Object:
             notes.append(f"You might ask about: {', '.join(found.suggestions[:8])}.")
     if left:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
+    notes += unheard(found.strategies, ARM)
     notes += [hint] if hint else []
     lines = [_told(h) for h in hits]
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
@@ -217,12 +223,8 @@ def _hit(hit: Hit) -> Object:
         item["superseded_by"] = hit.superseded_by
     if hit.supersedes:
         item["supersedes"] = list(hit.supersedes)
-    if hit.corrected:
-        item["corrected"] = hit.corrected
-    if hit.shared:
-        item["shared"] = hit.shared
-    if hit.imported:
-        item["imported"] = hit.imported
+    said = {"corrected": hit.corrected, "shared": hit.shared, "imported": hit.imported}
+    item |= {name: text for name, text in (said | {"server": hit.provider}).items() if text}
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value
     if hit.since:

@@ -1,8 +1,9 @@
-"""How far each provider can be relied on: kept in one small file of the home.
+"""How far those that are asked can be relied on: kept in one small file of the home.
 
 After every call the share of successes and the time they took move a little towards how it went.
 A provider that fails twice in a row is left alone for ten minutes, and twice as long each time it
-fails again. Nothing that was asked or answered is written down.
+fails again; others have a patience of their own. Nothing that was asked or answered is written
+down.
 """
 
 from __future__ import annotations
@@ -15,14 +16,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 FILE = "providers.json"
 _LEARN = 0.3
-_PATIENCE = 2
-_REST_S = 600
-_LONGEST_S = 86_400
 _SLOW_MS = 5_000.0
+
+
+class Patience(NamedTuple):
+    """After how many failures in a row somebody is left alone, for how long at first, and at
+    most."""
+
+    failures: int = 2
+    rest_s: int = 600
+    longest_s: int = 86_400
+
+
+USUAL = Patience()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +73,13 @@ def went_well(before: Standing, ms: float, now: str) -> Standing:
     )
 
 
-def went_wrong(before: Standing, problem: str, now: str) -> Standing:
+def went_wrong(before: Standing, problem: str, now: str, patience: Patience = USUAL) -> Standing:
     """What is known after a failure."""
     failures = before.failures + 1
     until = ""
-    if failures >= _PATIENCE:
-        rest = min(_LONGEST_S, _REST_S * 2 ** min(10, failures - _PATIENCE))
+    if failures >= patience.failures:
+        often = min(10, failures - patience.failures)
+        rest = min(patience.longest_s, patience.rest_s * 2**often)
         moment = datetime.fromisoformat(now) + timedelta(seconds=rest)
         until = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return replace(
@@ -90,8 +101,9 @@ class Book:
     """The file. Where it cannot be written, nothing is learnt; where it cannot be read, nothing is
     known."""
 
-    def __init__(self, home: Path) -> None:
-        self._path = home / FILE
+    def __init__(self, home: Path, file: str = FILE, patience: Patience = USUAL) -> None:
+        self._path = home / file
+        self._patience = patience
 
     def read(self) -> dict[str, Standing]:
         """Every provider's standing, by its id."""
@@ -108,13 +120,17 @@ class Book:
         with suppress(OSError), self._held():
             known = self.read()
             before = known.get(id, Standing())
-            after = went_wrong(before, problem, now) if problem else went_well(before, ms, now)
+            after = (
+                went_wrong(before, problem, now, self._patience)
+                if problem
+                else went_well(before, ms, now)
+            )
             self._write({**known, id: after})
         return after
 
     def _write(self, known: dict[str, Standing]) -> None:
         told = {"version": 1, "providers": {id: asdict(item) for id, item in known.items()}}
-        new = self._path.with_name(f"{FILE}.{os.getpid()}")
+        new = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
             json.dump(told, file, indent=1)
@@ -124,7 +140,7 @@ class Book:
     def _held(self) -> Generator[None]:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT
-        lock = os.open(self._path.with_name(f"{FILE}.lock"), flags, 0o600)
+        lock = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

@@ -70,6 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_layer(parser)
     options.add_as_of(parser)
     options.add_providers(parser)
+    options.add_local(parser)
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -88,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
             budget=Budget(arguments.budget),
             providers=arguments.providers,
             model=not arguments.by_rules,
+            remotes=not arguments.local,
         )
         asked = Investigation(memory, wish, arguments.session)
         answer = _streamed(screen, asked, arguments) if arguments.stream else asked.answer()

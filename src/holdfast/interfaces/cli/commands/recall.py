@@ -76,6 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_as_of(parser)
     options.add_network(parser)
     options.add_providers(parser)
+    options.add_local(parser)
     options.add_bank(parser)
     options.add_json(parser)
 
@@ -95,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             networks=tuple(Network(name) for name in arguments.network),
             providers=arguments.providers,
             branch=arguments.branch,
+            remotes=not arguments.local,
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)

@@ -13,6 +13,7 @@ from holdfast.interfaces.http.api import (
     rules,
     search,
     sessions,
+    shares,
 )
 from holdfast.interfaces.http.api.asked import ERRORS, check_sender
 
@@ -22,6 +23,6 @@ PREFIX = "/api/v1"
 def make_router() -> APIRouter:
     """All of it."""
     router = APIRouter(prefix=PREFIX, dependencies=[Depends(check_sender)], responses=ERRORS)
-    for part in (search, records, knowledge, sessions, rules, banks, health, research):
+    for part in (search, records, knowledge, sessions, rules, banks, health, research, shares):
         router.include_router(part.router)
     return router

@@ -105,6 +105,11 @@ class Asked:
         """In whose name something is changed."""
         return who_by_http()
 
+    @property
+    def person(self) -> str:
+        """Who that is to others."""
+        return this_user()
+
     async def read(self, what: Callable[[Holdfast], object], status: int = 200) -> Response:
         """The answer to a look into what is stored."""
         return told(await self.desk.read(what), status)

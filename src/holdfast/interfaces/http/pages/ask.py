@@ -126,7 +126,7 @@ def _front(memory: Holdfast) -> _Front:
 
 
 def _answered(memory: Holdfast, question: str, bank: str) -> tuple[str, _Talk]:
-    answer = memory.ask(question, bank or "all")
+    answer = memory.ask(question, bank or "all", local=True)
     asked = Asked(question, "", (), "", answer)
     return answer.session_id, _Talk([asked], _cited(memory, [asked]), State.DONE.value, "")
 

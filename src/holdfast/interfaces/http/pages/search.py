@@ -22,7 +22,7 @@ _SHOWN = 420
 _MISSED = 160
 _LONGEST = 2000
 LAYERS = tuple(layer.value for layer in Layer if layer is not Layer.PROVIDERS)
-KINDS = tuple(kind for kind in LAYER_OF if kind != "provided")
+KINDS = tuple(kind for kind in LAYER_OF if kind not in ("provided", "remote"))
 
 
 class _Found(NamedTuple):

@@ -1,0 +1,215 @@
+"""`holdfast remote`."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from collections.abc import Sequence
+
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.remotes import Listed, Remotes, Tested
+from holdfast.errors import InputError, RemoteError, RemoteRefusedError
+from holdfast.interfaces.cli import asking, options
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.settings import OFF
+from holdfast.sources.remote.places import Remote, address
+
+HELP = """\
+Servers that keep what your team shares. Once one is added, `recall` and `ask` put your
+question to it as well, without secrets, and wait 0.8 seconds at most. Nothing else ever
+goes there, and only questions about banks that are listed with it.
+
+add URL      name a server. Its key is asked for, or taken from standard input or from
+             HOLDFAST_REMOTE_KEY, and kept in a file that only you can read.
+list         the servers, and whether each can be reached
+test [NAME]  ask one which banks the key opens
+remove NAME  forget a server and its key
+
+--json: list prints {"use", "remotes": [{"name", "url", "banks", "reachable", "problem", "ms",
+"resting_until"}]}; test {"name", "ms", "banks", "missing"}."""
+
+EXAMPLES = """\
+  holdfast remote add https://memory.example.com --name acme
+  holdfast remote add https://memory.example.com --bank shop=checkout --bank ui=ui
+  holdfast remote list
+  holdfast remote test acme --json
+  holdfast remote remove acme"""
+
+_LOOK_S = 3.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    actions = ["list", "add", "test", "remove"]
+    parser.add_argument("action", nargs="?", choices=actions, default="list")
+    parser.add_argument("name_or_url", nargs="?", metavar="NAME|URL", default="")
+    parser.add_argument("--name", default="", metavar="NAME", help="what to call it (add)")
+    parser.add_argument(
+        "--bank",
+        action="append",
+        default=[],
+        metavar="LOCAL=REMOTE",
+        help="a bank of yours and what it is called there; may be given several times (add; "
+        "default: the bank of this folder, by its own name)",
+    )
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="speak to it in the clear, without https (add); always allowed on this machine",
+    )
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory(create=False) as memory:
+        remotes = Remotes(memory.settings, memory.moment)
+        match arguments.action:
+            case "add":
+                _add(screen, memory, remotes, arguments)
+            case "test":
+                _test(screen, remotes, remotes.named(arguments.name_or_url), arguments.json)
+            case "remove":
+                _remove(screen, memory, remotes, arguments)
+            case _:
+                _list(screen, memory, remotes, arguments.json)
+    return 0
+
+
+def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse.Namespace) -> None:
+    url: str = arguments.name_or_url
+    if not url:
+        raise InputError("No address is given.", "holdfast remote add https://memory.example.com")
+    address(url, arguments.insecure)
+    banks = _banks(memory, arguments.bank)
+    key = memory.settings.remote.key or _key(url)
+    remote = remotes.make(url, key, banks, arguments.name, arguments.insecure)
+    told: Tested | None = None
+    problem = ""
+    try:
+        told = remotes.test(remote)
+    except RemoteRefusedError as error:
+        raise InputError(
+            f"{remote.url} was asked, but {error.message}. Nothing was added.",
+            "Check the address, and that the key is whole.",
+        ) from error
+    except RemoteError as error:
+        problem = error.message
+    remotes.add(remote)
+    if arguments.json:
+        missing = list(told.missing) if told else []
+        screen.json({"name": remote.name, "url": remote.url, "banks": dict(banks),
+                     "problem": problem, "missing": missing})  # fmt: skip
+        return
+    listed = ", ".join(here if here == there else f"{here} as {there}" for here, there in banks)
+    screen.wrap(f"{remote.name} is asked from now on for {listed}, and for nothing else.")
+    if problem:
+        screen.wrap(f"Just now {problem}; `holdfast remote test` tries again.")
+    _tell_missing(screen, told)
+
+
+def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of our banks and theirs."""
+    if not given:
+        id = memory.bank_id()
+        if id is None:
+            raise InputError("The settings mean all banks.", "Say which one: --bank LOCAL=REMOTE.")
+        name = memory.bank_name(id)
+        return [(name, name)]
+    pairs: list[tuple[str, str]] = []
+    for text in given:
+        here, _, there = text.partition("=")
+        here, there = here.strip(), there.strip() or here.strip()
+        if not here or "all" in (here, there):
+            raise InputError(f"{text!r} names no bank.", "Write --bank LOCAL=REMOTE, one by one.")
+        pairs.append((here, there))
+    return pairs
+
+
+def _key(url: str) -> str:
+    """The key, from where nobody sees it: never from the command line."""
+    if sys.stdin.isatty():
+        return getpass.getpass(f"Key for {url}: ")
+    return sys.stdin.readline()
+
+
+def _tell_missing(screen: Screen, told: Tested | None) -> None:
+    if told and told.missing:
+        known = ", ".join(told.banks) or "none"
+        screen.wrap(f"It has no bank {', '.join(told.missing)} for this key; it has: {known}.")
+
+
+def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> None:
+    try:
+        told = remotes.test(remote)
+    except RemoteError as error:
+        raise RemoteError(
+            f"{remote.name} ({remote.url}) was asked, but {error.message}.",
+            "Check the address and the key; `holdfast remote remove` and `add` change them.",
+        ) from error
+    if as_json:
+        screen.json({"name": remote.name, "ms": told.ms, "banks": told.banks,
+                     "missing": told.missing})  # fmt: skip
+        return
+    screen.wrap(f"{remote.name} answers in {told.ms} ms. The key opens {', '.join(told.banks)}.")
+    _tell_missing(screen, told)
+
+
+def _remove(
+    screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse.Namespace
+) -> None:
+    if not arguments.name_or_url:
+        raise InputError("No server is named.", "holdfast remote remove NAME")
+    remote = remotes.named(arguments.name_or_url)
+    if not asking.may_go_ahead(
+        arguments.yes, f"Forget {remote.name} and its key?", False, "what is asked", False
+    ):
+        screen.line("Nothing was changed.")
+        return
+    remotes.remove(remote)
+    if arguments.json:
+        screen.json({"removed": remote.name})
+    else:
+        screen.line(f"{remote.name} is asked no more. What was shared there stays there.")
+
+
+def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> None:
+    use = memory.settings.remote.use
+    found = [(item, *_reached(remotes, item)) for item in remotes.listed()]
+    if as_json:
+        told = [_plain(item, ms, problem) for item, ms, problem in found]
+        screen.json({"use": use, "remotes": told})
+        return
+    for item, ms, problem in found:
+        remote = item.remote
+        screen.line(f"{screen.paint(remote.name, 'bold')}  {remote.url}")
+        state = f"cannot be asked: {problem}" if problem else f"answers in {ms} ms"
+        screen.wrap(state, "  ", "    ")
+        banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
+        screen.wrap(f"{number(len(remote.banks), 'bank')}: {banks}", "  ", "    ")
+    if not found:
+        screen.line("No server is named here: holdfast remote add URL")
+    if use == OFF:
+        screen.wrap('They are not asked: remote.use is "off". See docs/remote.md.')
+
+
+def _reached(remotes: Remotes, item: Listed) -> tuple[int, str]:
+    try:
+        return remotes.test(item.remote, _LOOK_S).ms, ""
+    except RemoteError as error:
+        return 0, error.message
+
+
+def _plain(item: Listed, ms: int, problem: str) -> dict[str, object]:
+    return {
+        "name": item.remote.name,
+        "url": item.remote.url,
+        "banks": dict(item.remote.banks),
+        "reachable": not problem,
+        "problem": problem,
+        "ms": ms,
+        "resting_until": item.standing.resting_until if item.resting and problem else "",
+    }

@@ -1,0 +1,1 @@
+"""Servers of the team's: where they are, and how they are spoken to."""

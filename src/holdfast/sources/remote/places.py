@@ -1,0 +1,143 @@
+"""The servers that somebody named: in one file of the home that its owner alone can read.
+
+It holds their keys, which is why they are not among the settings. What is asked of a server and
+sent to it is of the banks that are listed with it, and of no other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+
+from holdfast.errors import InputError
+from holdfast.regex import regex
+
+_VERSION = 1
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_NAME = regex(r"[a-z0-9][a-z0-9._-]{0,39}")
+_KEY = regex(r"[\x21-\x7e]{8,512}")
+
+
+class Remote(NamedTuple):
+    """A server: its address, the key that opens it, and its banks, each by the name that the same
+    has here. One that is `insecure` is spoken to in the clear."""
+
+    name: str
+    url: str
+    key: str
+    banks: tuple[tuple[str, str], ...]
+    insecure: bool = False
+    added: str = ""
+
+    def __repr__(self) -> str:
+        return f"Remote({self.name!r}, {self.url!r}, banks={self.banks!r})"
+
+    def bank_for(self, *names: str) -> str:
+        """What one of our banks, by its id and its names, is called over there; "" where it is not
+        listed."""
+        return next((there for here, there in self.banks if here and here in names), "")
+
+
+def address(url: str, insecure: bool = False) -> str:
+    """An address as it is kept; an error for one that is none, or that others could listen to."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        parts, host, port = None, None, None
+    if parts is None or parts.scheme not in ("http", "https") or not host or not _is_bare(url):
+        raise InputError(
+            "This is not the address of a server.", "Give one such as https://memory.example.com."
+        )
+    if parts.scheme == "http" and host not in _LOOPBACK and not insecure:
+        raise InputError(
+            f"{host} would be spoken to in the clear: the key and all questions could be read on "
+            "the way.",
+            "Give an address with https://. For a network that nobody else is on: --insecure.",
+        )
+    name = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{name}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
+
+
+def _is_bare(url: str) -> bool:
+    """Whether an address has neither a name nor a password, nor anything behind its path."""
+    return not any(sign in url for sign in "@?#") and url.isascii() and url.strip().isprintable()
+
+
+def check_name(name: str) -> str:
+    """The name of a server, if it can be one."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"A server cannot be called {name!r}.", "Use small letters, digits, dots and dashes."
+        )
+    return name
+
+
+def name_of(url: str) -> str:
+    """What a server is called if nobody says."""
+    host = urlsplit(url).hostname or ""
+    return host.lower().replace(":", "-").strip("-.") or "server"
+
+
+def check_key(key: str) -> str:
+    """A key, if it can be sent."""
+    told = key.strip()
+    if not told:
+        raise InputError(
+            "No key was given.",
+            "Type it when asked, send it to standard input, or set HOLDFAST_REMOTE_KEY.",
+        )
+    if not _KEY.fullmatch(told):
+        raise InputError("This is not a key.", "Copy it as `holdfast key new` printed it.")
+    return told
+
+
+def read_remotes(path: Path) -> list[Remote]:
+    """All of them, by name; none where there is no file. One that others can read is refused: its
+    keys may be known."""
+    try:
+        seen = path.stat()
+        told: Any = json.loads(path.read_text("utf-8"))
+        listed = cast(list[dict[str, Any]], told["remotes"])
+        found = [
+            Remote(
+                check_name(str(one["name"])),
+                address(str(one["url"]), insecure=one.get("insecure") is True),
+                str(one["key"]),
+                tuple((str(here), str(there)) for here, there in one["banks"]),
+                one.get("insecure") is True,
+                str(one.get("added", "")),
+            )
+            for one in listed
+        ]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{path} cannot be read.", "Remove it, and name your servers again."
+        ) from error
+    if seen.st_mode & 0o077 or seen.st_uid != os.getuid():
+        raise InputError(
+            f"{path} can be read by others than you, and holds keys.",
+            f"chmod 600 {path}; if others use this machine, have new keys made.",
+        )
+    return sorted(found)
+
+
+def write_remotes(path: Path, remotes: Sequence[Remote]) -> None:
+    """Keep these, and no others."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not remotes:
+        path.unlink(missing_ok=True)
+        return
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new.unlink(missing_ok=True)
+    told = {"version": _VERSION, "remotes": [one._asdict() for one in sorted(remotes)]}
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
+        json.dump(told, file, indent=1)
+    new.replace(path)
