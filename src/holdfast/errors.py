@@ -5,6 +5,7 @@ HoldfastError
 │   ├── NotFoundError      a record, bank or file that is not there
 │   └── SettingsError      the settings file or an environment variable
 ├── CancelledError         somebody stopped an investigation
+├── ForbiddenError         whoever asks may not do this
 ├── BusyError              more is asked at once than can be answered
 ├── ModelError             a model cannot be opened, is not the one expected, or does not answer
 │   ├── ModelBusyError     the service wants to be asked later: a limit or a quota is reached
@@ -56,6 +57,10 @@ class CancelledError(HoldfastError):
 
     def __init__(self) -> None:
         super().__init__("The investigation was cancelled.", "Ask again to begin anew.")
+
+
+class ForbiddenError(HoldfastError):
+    """Whoever asks may not do this."""
 
 
 class BusyError(HoldfastError):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from holdfast.errors import SettingsError
 from holdfast.frozen import dataclass
+from holdfast.principal import Principal
 from holdfast.toml_table import Table
 
 FILE_NAME = "config.toml"
@@ -164,6 +165,8 @@ class Settings:
     providers: Outside = field(default_factory=Outside)
     forge: ForgeAccess = field(default_factory=ForgeAccess)
     remote: RemoteUse = field(default_factory=RemoteUse)
+    # In whose name everything is asked and done; None for the owner of the home.
+    principal: Principal | None = None
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
     # Where other agents keep their files: the user's folder if `claude_dir` is not in it, and the

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 from tests.http.server import Server, make_home, serving
 
 from holdfast.interfaces.http import guard, patience
-from holdfast.interfaces.http.guard import Guard
+from holdfast.interfaces.http.guard import Guard, Rules
 from holdfast.interfaces.http.keys import Keys
 
 TOKEN = "t" * 30
@@ -164,7 +164,7 @@ async def _yes(scope: object, receive: object, send: object) -> None:
 def test_strangers_do_not_use_up_the_room_of_those_who_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = Guard(_yes, Keys(TOKEN), frozenset({"127.0.0.1:1"}))
+    made = Guard(_yes, Keys(TOKEN), Rules(frozenset({"127.0.0.1:1"})))
     got = _asked(made, *[_scope()] * (int(guard.STRANGERS_BURST) + 50))
     assert got[0] == 401 and got[-1] == 429
     bearer = f"Bearer {TOKEN}"

@@ -61,7 +61,7 @@ def test_a_link_leads_nowhere_else() -> None:
     keys = Keys("t" * 30)
     assert keys.enter("guess") is None
     cookie = keys.enter(keys.make_link_key())
-    assert cookie is not None and keys.knows_cookie(cookie)
+    assert cookie is not None and keys.by_cookie(cookie)
     assert keys.knows_form(cookie, keys.form_key(cookie))
     assert not keys.knows_form(cookie, keys.form_key("other"))
 

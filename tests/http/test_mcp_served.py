@@ -21,7 +21,9 @@ from tests.http.server import Got, Server
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import BusyError, NotFoundError
+from holdfast.interfaces.http.asker import carry_out_as, owner
 from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.guard import Rules
 from holdfast.interfaces.http.keys import Keys
 from holdfast.interfaces.http.mcp_sessions import AgentSessions
 from holdfast.interfaces.http.site import Site
@@ -148,7 +150,7 @@ async def own_site(folder: Path) -> AsyncGenerator[tuple[Site, httpx.AsyncClient
     Holdfast(settings).close()
     listening = socket.create_server(("127.0.0.1", 0))
     host = f"127.0.0.1:{listening.getsockname()[1]}"
-    site = Site(Desk(settings), Keys("t" * 40), frozenset({host}))
+    site = Site(Desk(settings), Keys("t" * 40), Rules(frozenset({host})))
     server = uvicorn.Server(uvicorn.Config(site.guard, log_level="critical"))
     running = asyncio.create_task(server.serve([listening]))
     headers = {"Authorization": f"Bearer {'t' * 40}"}
@@ -168,6 +170,7 @@ def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None
     async def talk() -> None:
         async with own_site(tmp_path) as (site, web):
             free = threading.Event()
+            carry_out_as(owner())
             busy = asyncio.create_task(site.desk.work(lambda memory: free.wait(30)))
             waiting = asyncio.create_task(web.post("/mcp", json=recall))
             await asyncio.sleep(0.2)

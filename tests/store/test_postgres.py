@@ -30,8 +30,8 @@ from holdfast.store.sqlite.store import SqliteStore
 NOON = "2026-03-01T12:00:00Z"
 # Known by numbers that a bank's rows are reached by, or of no bank at all.
 NO_BANK_FIRST = {
-    "bank", "chore", "failure", "generation", "labelled", "ledger", "mention", "migration",
-    "pause", "redaction", "same",
+    "api_key", "bank", "chore", "failure", "generation", "labelled", "ledger", "mention",
+    "migration", "pause", "redaction", "same",
 }  # fmt: skip
 MEMBER = """
     CREATE ROLE {role} LOGIN;

@@ -7,7 +7,7 @@ that a memory in a file starts as fast as ever.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from holdfast.errors import SettingsError
 from holdfast.settings import Settings
@@ -18,8 +18,16 @@ from holdfast.store.sqlite.store import SqliteStore
 def open_store(settings: Settings, create: bool = True) -> Store:
     """The memory of these settings. Without `create` none is made where there is no file."""
     if settings.store:
-        return team(settings, "store").PostgresStore(settings.store)
-    return SqliteStore(settings.database, create=create)
+        return kept_to(settings, team(settings, "store").PostgresStore(settings.store))
+    return kept_to(settings, SqliteStore(settings.database, create=create))
+
+
+def kept_to(settings: Settings, store: Store) -> Store:
+    """A store as whoever the settings name may use it."""
+    if settings.principal is None or settings.principal.unbounded:
+        return store
+    walls: Any = import_module("holdfast.store.fenced")
+    return walls.fenced(store, settings.principal)
 
 
 def close_settled(store: Store) -> None:
@@ -34,16 +42,20 @@ def open_as_it_is(settings: Settings) -> Store:
     """The same for those in a hurry: one of an older version is refused, not brought up to
     date."""
     if settings.store:
-        return team(settings, "store").PostgresStore(settings.store, as_it_is=True)
-    return SqliteStore(settings.database, create=False, as_it_is=True)
+        stores = team(settings, "store")
+        return kept_to(settings, stores.PostgresStore(settings.store, as_it_is=True))
+    return kept_to(settings, SqliteStore(settings.database, create=False, as_it_is=True))
 
 
 def open_to_ask(settings: Settings) -> ReadStore:
     """The same for those who must not be able to write."""
     if settings.store:
-        return team(settings, "read_only").PostgresReadStore(settings.store)
-    local: Any = import_module("holdfast.store.sqlite.read_only")
-    return local.SqliteReadStore(settings.database)
+        made: Any = team(settings, "read_only").PostgresReadStore(settings.store)
+    else:
+        local: Any = import_module("holdfast.store.sqlite.read_only")
+        made = local.SqliteReadStore(settings.database)
+    # What only asks goes the same ways as what can do more.
+    return kept_to(settings, cast("Store", made))
 
 
 def place_of(settings: Settings) -> str:

@@ -10,6 +10,7 @@ import os
 import pwd
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.app.briefing import prepare_briefs
@@ -127,7 +128,7 @@ class Curating(Browsing):
 
     def _note(self, bank: str, action: Action, target: str, text: str, who: str) -> None:
         """Set down in the log what was changed that is no record."""
-        entry = Curation(0, bank, self._now(), action, target, text, who or this_user())
+        entry = Curation(0, bank, self._now(), action, target, text, self._named(who))
         self._store.curate(entry)
         self._store.note_change(bank, "")
 
@@ -171,16 +172,24 @@ class Curating(Browsing):
                 self._curator("").reapply(bank.id)
 
     def _curator(self, who: str) -> Curator:
-        return Curator(self._store, self._now, who or this_user())
+        return Curator(self._store, self._now, self._named(who))
 
     def _eraser(self, who: str = "") -> Eraser:
         return Eraser(
             self._store,
             Places(self.settings.home),
             self._now,
-            who or this_user(),
+            self._named(who),
             lambda: know(self._store, self._now),
         )
+
+    def _named(self, who: str) -> str:
+        """As whom somebody is put into the log; whoever came with a key is named by it, whatever
+        else they are called."""
+        principal = self.settings.principal
+        if principal is None or principal.label in who:
+            return who or this_user()
+        return f"{who} ({principal.label})" if who else principal.label
 
     def _done(self, decision: Curation) -> Curation:
         self._renew()
@@ -196,7 +205,7 @@ class Curating(Browsing):
         know(self._store, self._now)
         self._remembered.clear()
         if Places(self.settings.home).briefs.is_dir():
-            prepare_briefs(self.settings, self._now)
+            prepare_briefs(replace(self.settings, principal=None), self._now)
 
 
 def _target(entity: Entity) -> Target:
@@ -211,6 +220,7 @@ def remove_derived_files(settings: Settings) -> None:
     _remove(Places(settings.home).briefs, "*.json")
     # Investigations quote what may be gone; what they found can be asked for again.
     _remove(Places(settings.home).research, "mem-*")
+    _remove(Places(settings.home).research, "of-*/mem-*")
 
 
 def _remove(folder: Path, pattern: str) -> None:

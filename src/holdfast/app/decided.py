@@ -45,7 +45,7 @@ class Entry(NamedTuple):
 def channel_of(entry: Curation) -> str:
     """By which way a decision came."""
     who, _, way = entry.who.rpartition(" (")
-    if entry.who == AGENT or who == AGENT:
+    if entry.who == AGENT or entry.who.startswith(f"{AGENT} ("):
         return AGENTS
     if entry.who in (BY_ITSELF, RETENTION):
         return ITSELF

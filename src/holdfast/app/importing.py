@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.app.curating import this_user
 from holdfast.app.reading import here
 from holdfast.app.sharing import Sharing
 from holdfast.capture.redact import Redactor
@@ -87,7 +86,7 @@ class Importer(Sharing):
         with self._store.transaction():
             banks = _Choice(self.reader, self._known, bank, self._make, self._present())
             taker.take(_counted(reading.read(path), tick), banks.of, id)
-            got = settle(self._store, taker, program, place, id, who or this_user())
+            got = settle(self._store, taker, program, place, id, self._named(who))
         self._renew()
         name = uri(IMPORTING, id) if got else ""
         return Took(name, program, place, _told(taker, self._bank_names()))

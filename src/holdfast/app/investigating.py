@@ -160,8 +160,11 @@ class Investigation:
 
 
 def sessions_of(settings: Settings) -> Sessions:
-    """The sessions of a home."""
-    return Sessions(Places(settings.home).research, bool(settings.store))
+    """The sessions of a home; of somebody who sees only some banks, their own."""
+    folder, asking = Places(settings.home).research, settings.principal
+    if asking is not None and asking.banks is not None:
+        return Sessions(folder / f"of-{asking.key}", True)
+    return Sessions(folder, bool(settings.store))
 
 
 def start(settings: Settings, wish: Wish, session: str = "") -> str:

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.app.curating import Curating, this_user
+from holdfast.app.curating import Curating
 from holdfast.app.knowing import know
 from holdfast.app.reading import here
 from holdfast.app.rule_reading import follow_rules
@@ -288,7 +288,7 @@ class Learning(Curating):
         p, now = proposal, self._now()
         said = told if action is Action.APPROVE else ""
         with self._store.transaction():
-            entry = Curation(0, p.bank, now, action, p.target, said, who or this_user())
+            entry = Curation(0, p.bank, now, action, p.target, said, self._named(who))
             made = self._store.curate(entry)
             if action is Action.REJECT:
                 self._store.put_refusal(

@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.curating import this_user
 from holdfast.app.importing import Importer
 from holdfast.app.knowing import know
 from holdfast.app.reading import utc_now
@@ -160,7 +159,7 @@ class Holdfast(Importer):
         """Note that the last answer of an investigation was of use: what it cites is borne out.
         Returns for how many records that holds."""
         vouching: Any = import_module("holdfast.app.vouching")
-        said = vouching.Vouching(self._store, self.settings, self._now(), who or this_user())
+        said = vouching.Vouching(self._store, self.settings, self._now(), self._named(who))
         count: int = said.vouch(session)
         self._renew()
         return count

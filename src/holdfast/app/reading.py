@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from holdfast.app.backends import open_store
+from holdfast.app.backends import kept_to, open_store
 from holdfast.app.stock import Stock
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Layer, Recalled, Strategy
+from holdfast.principal import Principal
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
@@ -108,7 +110,7 @@ class Reading(Stock):
         self._loaded = False
         self._problem = ""
         self._asker: Any = None
-        self._remembered: dict[tuple[str, str, str | None, str, Plan], Recalled] = {}
+        self._remembered: dict[tuple[object, ...], Recalled] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -124,6 +126,23 @@ class Reading(Stock):
     def close(self) -> None:
         """Let go of the files."""
         self._store.close()
+
+    @contextmanager
+    def kept_to(self, principal: Principal) -> Generator[None]:
+        """Within this, whatever is asked and done is so in the name of somebody who may see and
+        do only so much."""
+        if principal.unbounded and not principal.key:
+            yield
+            return
+        whole, settings = self._store, self.settings
+        self.settings = replace(settings, principal=principal)
+        self._store = fenced = kept_to(self.settings, whole)
+        try:
+            yield
+        finally:
+            self._store, self.settings = whole, settings
+            if fenced is not whole:
+                cast("Any", fenced).unfenced()
 
     @property
     def reader(self) -> Reader:
@@ -218,8 +237,8 @@ class Reading(Stock):
     def _look_at_rules(self, bank: str | None, named: bool) -> None:
         """Read files of rules that changed since; mostly none has, and only their times are
         looked at. Without a name the bank is that of this folder, and so are its rules."""
-        if not bank:
-            return
+        if not bank or self.settings.principal is not None:
+            return  # whoever asks from afar does not have this folder before them
         seen = self._store.rule_files(bank)
         root = next((file.root for file in seen), "") if named else top_of(here())
         now = rule_places(root, str(self.settings.claude_dir))
@@ -231,7 +250,7 @@ class Reading(Stock):
         """The same question of the same memory has the same answer, until "today" is another. An
         answer that an arm is missing from may be a better one next time."""
         minute = self._now()[:16]
-        asked = (self._store.generation(), minute, bank, query, plan)
+        asked = (self._store.generation(), minute, self._whose(), bank, query, plan)
         known = self._remembered.get(asked)
         if known is not None:
             return known
@@ -246,16 +265,23 @@ class Reading(Stock):
             self._remembered[asked] = found
         return found
 
+    def _whose(self) -> tuple[str, ...] | None:
+        """The banks that are meant by all of them."""
+        principal = self.settings.principal
+        return principal.banks if principal else None
+
     def _within_reach(self, plan: Plan) -> Plan:
         """The plan without servers of the team's, where none is to be asked; then nothing of what
         asks them is loaded."""
         asked = plan.asks_remotes and self.settings.remote.use != OFF
+        # What others are trusted with is for the owner alone, not for whoever asks through them.
+        asked = asked and self.settings.principal is None
         return plan._replace(remotes=asked and self.settings.remotes.exists())
 
     def _elsewhere(self, query: str, bank: str | None, plan: Plan) -> list[Arm]:
         """The arms that ask plugins and servers, if the plan wants any; loaded then."""
         arms: list[Arm] = []
-        if plan.asks_plugins:
+        if plan.asks_plugins and self.settings.principal is None:
             providing: Any = import_module("holdfast.app.providing")
             arms += providing.arms_for(self.settings, self._now, here(), query, plan)
         if plan.asks_remotes:

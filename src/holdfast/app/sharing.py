@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.curating import this_user
 from holdfast.app.minding import Minding
 from holdfast.app.reading import here
 from holdfast.capture.redact import Redactor
@@ -175,7 +174,7 @@ class Sharing(Minding):
         if planned.nothing:
             return ""
         id = self._one(bank) or self._banks.ensure(self._store, here())
-        taking = take(self._store, id, planned, self._now, who or this_user())
+        taking = take(self._store, id, planned, self._now, self._named(who))
         self._renew()
         return taking
 

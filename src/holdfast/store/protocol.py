@@ -6,8 +6,8 @@ Every write happens inside `transaction()`: it is there whole or not at all, and
 process may hold the store for a while, but never for good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, pull, issue, remark, memory, opinion,
-curation, injection, call, summary) survive. Derived rows (exchange, digest, claim, fact, concept,
-sighting, rule, pattern, passage) can be made again.
+curation, injection, call, summary, key) survive. Derived rows (exchange, digest, claim, fact,
+concept, sighting, rule, pattern, passage) can be made again.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from holdfast.store.forge import ForgeQuestions, ForgeWays
 from holdfast.store.graph import GraphQuestions, GraphWays
 from holdfast.store.history import HistoryQuestions, HistoryWays
 from holdfast.store.imported import ImportedQuestions, ImportedWays
+from holdfast.store.keys import KeyWays
 from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.overview import OverviewQuestions
@@ -390,5 +391,5 @@ class Writer(
         ...
 
 
-class Store(Writer, Notes, Calls, Checked, Erasing, ReadStore, Protocol):
+class Store(Writer, Notes, Calls, Checked, Erasing, KeyWays, ReadStore, Protocol):
     """All of it."""

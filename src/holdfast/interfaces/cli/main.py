@@ -92,6 +92,8 @@ GROUPS = {
         "worker": Command("worker", "do what is to be done behind the scenes, now"),
         "migrate": Command("migrate", "move the memory from a file to a server, or back"),
         "browse": Command("browse", "look at the memory in a browser"),
+        "serve": Command("serve", "answer a team over HTTP: programs, agents and browsers"),
+        "key": Command("key", "make, list and revoke the keys that a server lets people in by"),
         "eval": Command("evaluate", "measure how well recall finds what is asked for"),
         "mcp": Command("mcp", "answer an agent's questions over its standard input"),
         "completion": Command("completion", "let a shell complete commands, options and banks"),

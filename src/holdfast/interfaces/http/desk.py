@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import replace
 from time import perf_counter
 from typing import TypeVar
 
@@ -17,6 +19,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.standing import standing
 from holdfast.app.waiting import count_waiting
 from holdfast.errors import BusyError, HoldfastError, InputError
+from holdfast.interfaces.http.asker import owner, principal
+from holdfast.principal import Principal
 from holdfast.settings import Settings
 
 READERS = 4
@@ -32,27 +36,42 @@ class Desk:
     """Where questions are handed in."""
 
     def __init__(self, settings: Settings, readers: int = READERS) -> None:
-        self.settings = settings
+        self._settings = settings
         self._readers = ThreadPoolExecutor(readers, "reader")
         self._engine = ThreadPoolExecutor(1, "engine")
         self._own = threading.local()
         self._open: list[Holdfast] = []
         self._waiting = 0
-        # How much waits for a person, as every page tells.
-        self.waiting = 0
+        # How much waits for a person, as every page tells; by the banks that are seen.
+        self._counted: dict[tuple[str, ...] | None, int] = {}
         # How many milliseconds the latest took, by the threads they went to.
         self.took = {
             "looks": deque[float](maxlen=_REMEMBERED),
             "work": deque[float](maxlen=_REMEMBERED),
         }
 
+    @property
+    def settings(self) -> Settings:
+        """Those of the memory, for what is done in the name of whoever asks."""
+        who = principal()
+        return replace(self._settings, principal=who) if who.key else self._settings
+
+    @property
+    def waiting(self) -> int:
+        """How much waits for a person who asks."""
+        return self._counted.get(principal().banks, 0)
+
+    async def as_owner(self, what: What[T]) -> T:
+        """A look or a note of the server's own, in nobody else's name."""
+        return await self._hand_in(self._readers, "looks", what, owner())
+
     async def read(self, what: What[T]) -> T:
         """A look into what is stored."""
-        return await self._hand_in(self._readers, "looks", what)
+        return await self._hand_in(self._readers, "looks", what, principal())
 
     async def work(self, what: What[T]) -> T:
         """What recalls, thinks or changes something."""
-        return await self._hand_in(self._engine, "work", what)
+        return await self._hand_in(self._engine, "work", what, principal())
 
     def close(self) -> None:
         """Let go of everything; what was begun is finished first."""
@@ -60,41 +79,50 @@ class Desk:
             threads.shutdown(wait=True, cancel_futures=True)
         self._open.clear()
 
-    async def _hand_in(self, threads: Executor, sort: str, what: What[T]) -> T:
+    async def _hand_in(self, threads: Executor, sort: str, what: What[T], who: Principal) -> T:
         if self._waiting >= MOST_WAITING:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
         self._waiting += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(threads, self._done, sort, what)
+            context = copy_context()
+            done = lambda: self._done(sort, what, who)  # noqa: E731 - its type is known
+            return await loop.run_in_executor(threads, lambda: context.run(done))
         finally:
             self._waiting -= 1
 
-    def _done(self, sort: str, what: What[T]) -> T:
+    def _done(self, sort: str, what: What[T], who: Principal) -> T:
+        """Do it, with the memory as whoever asks may see and change it: there is no other way to
+        one."""
         begun, memory = perf_counter(), self._memory()
-        try:
-            return what(memory)
-        except UnicodeEncodeError as error:
-            raise InputError("The text holds half a character.", "Send whole ones.") from error
-        finally:
-            self.took[sort].append((perf_counter() - begun) * 1000)
-            self._count(memory)
+        with memory.kept_to(who):
+            try:
+                return what(memory)
+            except UnicodeEncodeError as error:
+                raise InputError("The text holds half a character.", "Send whole ones.") from error
+            finally:
+                self.took[sort].append((perf_counter() - begun) * 1000)
+                self._count(memory, who.banks)
 
-    def _count(self, memory: Holdfast) -> None:
+    def _count(self, memory: Holdfast, banks: tuple[str, ...] | None) -> None:
         """Count what waits for a person, whenever this thread finds that anything was written."""
+        known: dict[tuple[str, ...] | None, str] = self._own.__dict__.setdefault("counted", {})
         with suppress(HoldfastError):
             seen = memory.reader.generation()
-            if seen != getattr(self._own, "counted", None):
-                self.waiting = count_waiting(memory)
-                self._own.counted = seen
+            if seen != known.get(banks):
+                if len(known) >= _REMEMBERED:
+                    known.clear()
+                    self._counted.clear()
+                self._counted[banks] = count_waiting(memory)
+                known[banks] = seen
 
     def _memory(self) -> Holdfast:
         """This thread's own, opened anew when the file is another one."""
-        seen = standing(self.settings.database)
+        seen = standing(self._settings.database)
         known: tuple[object, Holdfast] | None = getattr(self._own, "memory", None)
         if known is None or known[0] != seen:
             if known is not None:
                 known[1].close()
-            made = Holdfast(self.settings, create=False)
+            made = Holdfast(self._settings, create=False)
             self._own.memory = known = (seen, made)
         return known[1]

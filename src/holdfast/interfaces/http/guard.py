@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.interfaces.http.keys import COOKIE, Keys
+from holdfast.interfaces.http.asker import carry_out_as
+from holdfast.interfaces.http.keys import COOKIE
+from holdfast.principal import Principal
 
 MOST_BYTES = 1_000_000
 RATE = 500.0
@@ -28,7 +32,7 @@ STRANGERS_RATE = 20.0
 STRANGERS_BURST = 100.0
 BODY_S = 30.0
 SAFE = ("GET", "HEAD", "OPTIONS")
-_OPEN = ("/enter",)
+_MOST_MEASURES = 10_000
 _STATIC = "/static/"
 _DIGITS = 12
 HEADERS: Mapping[str, str] = {
@@ -80,16 +84,66 @@ class _Measure:
         return True
 
 
-class Guard:
-    """The outermost layer."""
+class Door(Protocol):
+    """Who knows people by what they show."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, hosts: frozenset[str]) -> None:
+    async def refresh(self) -> None:
+        """See what has changed."""
+        ...
+
+    def by_token(self, shown: str) -> Principal | None:
+        """Who shows a token or a key."""
+        ...
+
+    def by_cookie(self, shown: str) -> Principal | None:
+        """Whose cookie it is."""
+        ...
+
+
+class Rules(NamedTuple):
+    """How a server is reached and how much it takes. `hosts` are the names it answers to; none:
+    any."""
+
+    hosts: frozenset[str] = frozenset()
+    rate: float = RATE
+    burst: float = BURST
+    no_key: Refusal = _NO_KEY
+    # Where whoever is not known may go, too; what ends in a slash, with all below it.
+    doors: tuple[str, ...] = ("/enter",)
+    # Where a browser is sent whose visitor is not known.
+    login: str = ""
+
+    def is_door(self, path: str) -> bool:
+        """Whether everybody may go there."""
+        return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in self.doors)
+
+
+class _Measures:
+    """A measure for each of many; who was not seen for longest is forgotten."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self._how = (rate, burst)
+        self._of: OrderedDict[str, _Measure] = OrderedDict()
+
+    def has_room(self, name: str) -> bool:
+        """Whether one more of somebody is not too many."""
+        found = self._of.pop(name, None) or _Measure(*self._how)
+        self._of[name] = found
+        if len(self._of) > _MOST_MEASURES:
+            self._of.popitem(last=False)
+        return found.has_room()
+
+
+class Guard:
+    """Lets nobody by who is not known, and says in whose name a request is carried out."""
+
+    def __init__(self, app: ASGIApp, keys: Door, rules: Rules) -> None:
         self._app = app
         self._keys = keys
-        self._hosts = hosts
-        self._origins = frozenset(f"http://{name}" for name in hosts)
-        self._known = _Measure(RATE, BURST)
-        self._strangers = _Measure(STRANGERS_RATE, STRANGERS_BURST)
+        self._rules = rules
+        # By the key, or by the address of who has none.
+        self._known = _Measures(rules.rate, rules.burst)
+        self._strangers = _Measures(STRANGERS_RATE, STRANGERS_BURST)
         self.last = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,42 +151,64 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
+        await self._keys.refresh()
         refusal = self._refusal(scope)
         if refusal is not None:
-            await _told(refusal, scope)(scope, receive, _with_headers(scope, send))
+            answer = self._shown_in(scope) if refusal.status == 401 else None
+            answer = answer or _told(refusal, scope)
+            await answer(scope, receive, _with_headers(scope, send))
             return
         self.last = time.monotonic()
         body = _Body(receive)
         await self._app(scope, body.receive, _unless_too_large(body, scope, send))
 
+    def _shown_in(self, scope: Scope) -> Response | None:
+        """To the door, for a browser that looks for a page."""
+        page = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] == "GET"
+        if not page or not self._rules.login:
+            return None
+        return RedirectResponse(f"{self._rules.login}?to={quote(scope['path'])}", 303)
+
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
-        if headers.getlist("host") not in [[name] for name in self._hosts]:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or (self._rules.hosts and hosts[0] not in self._rules.hosts):
             return Refusal(421, "wrong_host", "This server does not answer to that name.")
-        if any(origin not in self._origins for origin in headers.getlist("origin")):
+        ours = {f"{scope.get('scheme', 'http')}://{name}" for name in self._rules.hosts or hosts}
+        if any(origin not in ours for origin in headers.getlist("origin")):
             return _ANOTHER
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             top = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
-            if not (top and scope["path"] == "/enter"):
+            if not (top and self._rules.is_door(scope["path"])):
                 return _ANOTHER
         return self._stranger(scope, headers) or _unfit(headers)
 
     def _stranger(self, scope: Scope, headers: Headers) -> Refusal | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._keys.knows_token(token.strip()):
-            scope["visitor"] = ""
-            return None if self._known.has_room() else _TOO_MANY
+        if scheme.lower() == "bearer" and (known := self._keys.by_token(token.strip())):
+            return self._welcome(scope, known, "")
         cookie = _cookie(headers)
-        if not self._keys.knows_cookie(cookie):
-            if not self._strangers.has_room():
-                return _TOO_MANY
-            return None if scope["path"] in _OPEN else _NO_KEY
-        scope["visitor"] = cookie
-        if not self._known.has_room():
-            return _TOO_MANY
         # A browser names the origin of whatever changes something.
         named = headers.get("origin") is not None or headers.get("sec-fetch-site") == "same-origin"
-        return None if scope["method"] in SAFE or named else _ANOTHER
+        fit = scope["method"] in SAFE or named
+        if cookie and (known := self._keys.by_cookie(cookie)):
+            return self._welcome(scope, known, cookie) or (None if fit else _ANOTHER)
+        if not self._strangers.has_room(_address(scope)):
+            return _TOO_MANY
+        if self._rules.is_door(scope["path"]):
+            return None if fit else _ANOTHER
+        return self._rules.no_key
+
+    def _welcome(self, scope: Scope, known: Principal, cookie: str) -> Refusal | None:
+        scope["visitor"] = cookie
+        scope["principal"] = known
+        carry_out_as(known)
+        return None if self._known.has_room(known.key) else _TOO_MANY
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _cookie(headers: Headers) -> str:

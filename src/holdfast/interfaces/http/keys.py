@@ -11,19 +11,41 @@ import hmac
 import secrets
 import time
 
+from holdfast.interfaces.http.asker import owner
+from holdfast.principal import Principal
+
 COOKIE = "holdfast"
 LINK_S = 120.0
 _MOST_VISITORS = 50
 
 
-class Keys:
-    """The keys of one run of a server."""
+class Cookies:
+    """What forms of visitors must bring along."""
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(32)
+
+    def form_key(self, cookie: str) -> str:
+        """What a form of this visitor must bring along."""
+        return hmac.new(self._secret, cookie.encode(), hashlib.sha256).hexdigest()
+
+    def knows_form(self, cookie: str, shown: str) -> bool:
+        """Whether a form is one of ours."""
+        return hmac.compare_digest(self.form_key(cookie).encode(), shown.encode("utf-8", "replace"))
+
+
+class Keys(Cookies):
+    """The keys of one run of a server for its owner alone."""
 
     def __init__(self, token: str) -> None:
+        super().__init__()
         self._token = token
-        self._secret = secrets.token_bytes(32)
+        self._owner = owner()
         self._links: dict[str, float] = {}
         self._visitors: dict[str, None] = {}
+
+    async def refresh(self) -> None:
+        """Nothing changes while it runs."""
 
     def make_link_key(self) -> str:
         """A key that lets one browser in, once, within two minutes."""
@@ -42,18 +64,11 @@ class Keys:
         self._visitors[cookie] = None
         return cookie
 
-    def knows_token(self, shown: str) -> bool:
-        """Whether it is the token."""
-        return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())
+    def by_token(self, shown: str) -> Principal | None:
+        """Who shows a token; None where it is not ours."""
+        same = hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())
+        return self._owner if same else None
 
-    def knows_cookie(self, shown: str) -> bool:
-        """Whether it is the cookie of a visitor."""
-        return shown in self._visitors
-
-    def form_key(self, cookie: str) -> str:
-        """What a form of this visitor must bring along."""
-        return hmac.new(self._secret, cookie.encode(), hashlib.sha256).hexdigest()
-
-    def knows_form(self, cookie: str, shown: str) -> bool:
-        """Whether a form is one of ours."""
-        return hmac.compare_digest(self.form_key(cookie).encode(), shown.encode("utf-8", "replace"))
+    def by_cookie(self, shown: str) -> Principal | None:
+        """Whose cookie it is; None where it is nobody's."""
+        return self._owner if shown in self._visitors else None

@@ -13,6 +13,7 @@ from typing import Any
 from holdfast.app.investigating import state_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
+from holdfast.interfaces.http.asker import principal
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.streaming import Told
 
@@ -22,7 +23,28 @@ _MOST_UNHEARD = 16
 
 
 class Live:
-    """The one who looks."""
+    """Those who look, one for each choice of banks that somebody listens to."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._looks: dict[tuple[str, ...] | None, _Look] = {}
+
+    async def listen(self) -> AsyncGenerator[Told]:
+        """How the memory stands, as far as whoever asks sees it, and then every change."""
+        banks = principal().banks
+        look = self._looks.setdefault(banks, _Look(self._desk))
+        events = look.listen()
+        try:
+            async for told in events:
+                yield told
+        finally:
+            await events.aclose()
+            if not look.is_heard:
+                self._looks.pop(banks, None)
+
+
+class _Look:
+    """One who looks."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -45,6 +67,11 @@ class Live:
             if not self._listeners and self._looking is not None:
                 self._looking.cancel()
                 self._looking = None
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._listeners)
 
     async def _look(self) -> None:
         seen = await self._state()

@@ -13,6 +13,7 @@ import uvicorn
 from holdfast.app.token import read_or_make_token, token_file
 from holdfast.errors import InputError
 from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.guard import Rules
 from holdfast.interfaces.http.keys import Keys
 from holdfast.interfaces.http.patience import Impatient
 from holdfast.interfaces.http.site import Site
@@ -38,7 +39,7 @@ def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address
     port = listening.getsockname()[1]
     keys = Keys(read_or_make_token(settings.home))
     hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
-    site = Site(Desk(settings), keys, hosts)
+    site = Site(Desk(settings), keys, Rules(hosts))
     config = uvicorn.Config(
         site.guard,
         log_level="critical",

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
@@ -17,6 +17,7 @@ from holdfast.app.learning import ChangedError
 from holdfast.errors import (
     BusyError,
     CancelledError,
+    ForbiddenError,
     HoldfastError,
     InputError,
     ModelBusyError,
@@ -26,15 +27,18 @@ from holdfast.errors import (
     StoreBusyError,
     StoreFullError,
 )
-from holdfast.interfaces.http import api, graphql, mcp, pages
+from holdfast.interfaces.http import api, graphql, login, mcp, pages
 from holdfast.interfaces.http.api.asked import ForeignError, NotJsonError
+from holdfast.interfaces.http.asker import principal
 from holdfast.interfaces.http.desk import Desk
-from holdfast.interfaces.http.guard import Guard
+from holdfast.interfaces.http.guard import Guard, Rules
 from holdfast.interfaces.http.investigations import Investigations
 from holdfast.interfaces.http.keys import COOKIE, Keys
 from holdfast.interfaces.http.live import Live
 from holdfast.interfaces.http.mcp_sessions import AgentSessions
+from holdfast.interfaces.http.permits import NOT_PERMITTED, check_way
 from holdfast.interfaces.http.streaming import Streams
+from holdfast.interfaces.http.team_keys import TeamKeys
 from holdfast.interfaces.ui.render import STATIC, Pages
 
 _ABOUT = """\
@@ -47,20 +51,31 @@ error has the form `{"error": {"code", "message", "remedy"}}`."""
 class Site:
     """What runs behind one address."""
 
-    def __init__(self, desk: Desk, keys: Keys, hosts: frozenset[str]) -> None:
+    def __init__(self, desk: Desk, keys: Keys | TeamKeys, rules: Rules) -> None:
         self.desk = desk
         self.keys = keys
         self.pages = Pages()
         self.streams = Streams()
-        self.investigations = Investigations(desk)
+        self._investigations: dict[str, Investigations] = {}
         self.live = Live(desk)
         self.agents = AgentSessions()
-        self.guard = Guard(self._app(), keys, hosts)
+        self.guard = Guard(self._app(), keys, rules)
+
+    @property
+    def investigations(self) -> Investigations:
+        """Those of whoever asks: who sees only some banks has none but their own."""
+        who = principal()
+        name = who.key if who.banks is not None else ""
+        if name not in self._investigations:
+            self._investigations[name] = Investigations(self.desk)
+        return self._investigations[name]
 
     def _app(self) -> FastAPI:
         @asynccontextmanager
         async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
             yield
+            if isinstance(self.keys, TeamKeys):
+                await self.keys.note()
             self.desk.close()
 
         app = FastAPI(
@@ -71,10 +86,14 @@ class Site:
             redoc_url=None,
             openapi_url="/api/v1/openapi.json",
             lifespan=lifespan,
+            dependencies=[Depends(check_way)],
         )
         app.state.site = self
         app.mount("/static", StaticFiles(directory=STATIC), name="static")
-        app.add_api_route("/enter", self._enter, include_in_schema=False)
+        if isinstance(self.keys, Keys):
+            app.add_api_route("/enter", self._enter, include_in_schema=False)
+        else:
+            app.include_router(login.router, include_in_schema=False)
         app.add_api_route("/health", _health, include_in_schema=False)
         for router in pages.ROUTERS:
             app.include_router(router, include_in_schema=False)
@@ -87,12 +106,12 @@ class Site:
 
     async def _enter(self, key: str = "", to: str = "/") -> Response:
         """Let a browser in by a link that works once."""
+        assert isinstance(self.keys, Keys)
         cookie = self.keys.enter(key)
         if cookie is None:
             told = "This link was used, or is too old. Run `holdfast browse` for a new one."
             return Response(told, 403, media_type="text/plain; charset=utf-8")
-        inside = to if to.startswith("/") and not to.startswith(("//", "/\\")) else "/"
-        answer = RedirectResponse(inside, 303)
+        answer = RedirectResponse(login.inside(to), 303)
         answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/")
         return answer
 
@@ -121,6 +140,7 @@ _KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (NotFoundError, 404, "not_found"),
     (ForeignError, 403, "wrong_origin"),
     (NotJsonError, 415, "not_json"),
+    (ForbiddenError, 403, NOT_PERMITTED),
     (ChangedError, 409, "changed"),
     (InputError, 400, "bad_input"),
     (CancelledError, 409, "cancelled"),

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.curating import this_user
 from holdfast.app.decided import BROWSE, named_by
 from holdfast.errors import InputError
+from holdfast.interfaces.http.asker import principal
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.investigations import Investigations
-from holdfast.interfaces.http.keys import Keys
+from holdfast.interfaces.http.keys import Cookies
 from holdfast.interfaces.ui.render import Pages
 
 
@@ -23,14 +23,14 @@ class Visit:
         self.request = request
         self.desk: Desk = request.app.state.site.desk
         self.investigations: Investigations = request.app.state.site.investigations
-        self._keys: Keys = request.app.state.site.keys
+        self._keys: Cookies = request.app.state.site.keys
         self._pages: Pages = request.app.state.site.pages
         self._cookie = str(request.scope.get("visitor") or "")
 
     @property
     def who(self) -> str:
         """In whose name something is changed on a page."""
-        return named_by(this_user(), BROWSE)
+        return named_by(principal().label, BROWSE)
 
     def page(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
         """A page of ours."""

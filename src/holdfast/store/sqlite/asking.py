@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -37,7 +37,10 @@ class Connection(Protocol):
 
 
 class Asking:
-    """A connection that it does not own."""
+    """A connection that it does not own. `within` are the banks that are meant where none is
+    named; None is all of them."""
+
+    within: Sequence[str] | None = None
 
     def __init__(self, connection: Connection, path: Path) -> None:
         self._connection = connection
@@ -47,6 +50,23 @@ class Asking:
     def connection(self) -> Connection:
         """For those who read or write whole tables."""
         return self._connection
+
+    def _in_bank(self, bank: str | None) -> tuple[str, tuple[str, ...]]:
+        """The condition that keeps to a bank, or to those that may be seen, and its values."""
+        if bank is not None:
+            return "bank = ?", (bank,)
+        if self.within is None:
+            return "1", ()
+        if not self.within:
+            return "bank IS NULL", ()  # it never is
+        return f"bank IN ({', '.join('?' * len(self.within))})", tuple(self.within)
+
+    def _bank_ids(self, bank: str | None) -> list[str]:
+        """One by one, because every index starts with the bank."""
+        if bank is not None:
+            return [bank]
+        known = [row[0] for row in self._all("SELECT id FROM bank ORDER BY id")]
+        return [id for id in known if self.within is None or id in self.within]
 
     def _all(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with translated(self._path):
@@ -63,8 +83,3 @@ class Asking:
     def _run_many(self, sql: str, values: Iterable[rows.Row]) -> None:
         with translated(self._path):
             self._connection.executemany(sql, values)
-
-
-def in_bank(bank: str | None) -> tuple[str, tuple[str, ...]]:
-    """The condition that keeps to a bank, and its values."""
-    return ("1", ()) if bank is None else ("bank = ?", (bank,))

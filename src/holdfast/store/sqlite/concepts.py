@@ -14,7 +14,7 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.store.concepts import Bearer, Keyword, Made
 from holdfast.store.curated import worded_memory
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import WISHED, CuratingWays
 
@@ -26,7 +26,7 @@ class ConceptQuestions(Asking):
     """What can be asked of concepts and keywords."""
 
     def concepts(self, bank: str | None, limit: int = 20) -> list[Concept]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {rows.CONCEPT} FROM seen_concept WHERE {where} "
             "ORDER BY updated DESC, id, bank LIMIT ?",
@@ -53,7 +53,7 @@ class ConceptQuestions(Asking):
 
     def _concepts_by_id(self, bank: str | None, id: str, limit: int) -> list[Concept]:
         """By id or the start of one; else by the id of one that went into another."""
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         span = (rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._all(
             f"SELECT {rows.CONCEPT} FROM seen_concept WHERE {where} AND id >= ? AND id < ? "
@@ -70,7 +70,7 @@ class ConceptQuestions(Asking):
         return [self._with_members(row) for row in found]
 
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             "SELECT text, count(*) FROM label CROSS JOIN labelled ON labelled.label = label.id "
             f"WHERE {where} AND sort = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
@@ -80,7 +80,7 @@ class ConceptQuestions(Asking):
         return [self._keyword(bank, text) for text, _ in found]
 
     def _keyword(self, bank: str | None, text: str) -> Keyword:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         own = (
             "FROM label CROSS JOIN labelled ON labelled.label = label.id "
             f"WHERE {where} AND sort = 'concept' AND text = ?"
@@ -104,7 +104,7 @@ class ConceptQuestions(Asking):
         return Keyword(word, text, dict(counts))
 
     def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[Bearer]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found: set[Bearer] | None = None
         for stem in labels.keyword_stems(words):
             listed = self._all(
@@ -211,7 +211,7 @@ class ConceptWays(CuratingWays):
 
     def drop_concepts(self, bank: str | None = None) -> None:
         """All of them go, and are to be made again."""
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         for table in ("concept", "concept_member"):
             self._run(f"DELETE FROM {table} WHERE {where}", *values)
         for table in ("passage", "bearer"):

@@ -14,7 +14,7 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 from holdfast.store.curated import Alone, worded
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.progress import ProgressWays
 
@@ -63,7 +63,7 @@ class CuratingQuestions(Asking):
         return [rows.curated_of(row) for row in found]
 
     def put_away(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, word, rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._all(

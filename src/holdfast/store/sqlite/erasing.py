@@ -58,6 +58,7 @@ _WORDS = {
     "parcel": ("line", "problem"),
     "imported": ("title", "text", "files", "labels"),
     "importing": ("place",),
+    "api_key": ("name",),
 }
 # How a row of each is known: bank, id and session.
 _NAMED = {
@@ -96,6 +97,7 @@ _NAMED = {
     "parcel": ("bank", "id", "''"),
     "imported": ("bank", "id", "''"),
     "importing": ("bank", "id", "''"),
+    "api_key": ("''", "id", "''"),
 }
 _LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.

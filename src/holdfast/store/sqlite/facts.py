@@ -24,7 +24,7 @@ from holdfast.model.records import Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.store.facts import Knowledge
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.connection import translated
 
 CLAIM = (
@@ -120,7 +120,7 @@ class FactAnswers(Asking):
         return [claim_of(row) for row in found]
 
     def facts(self, bank: str | None) -> list[Fact]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {FACT} FROM fact WHERE {where} ORDER BY learned DESC, id", *values
         )
@@ -163,7 +163,7 @@ class FactAnswers(Asking):
         return [Used(*row) for row in found]
 
     def reviews(self, bank: str | None) -> list[Review]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {REVIEW}, (SELECT text FROM advice WHERE advice.bank = review.bank "
             f"AND advice.review = review.id) FROM review WHERE {where} ORDER BY opened, id",
@@ -172,7 +172,7 @@ class FactAnswers(Asking):
         return [_review_of(row) for row in found]
 
     def dropped(self, bank: str | None) -> dict[str, int]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT reason, sum(number) FROM dropped WHERE {where} GROUP BY reason ORDER BY 1",
             *values,

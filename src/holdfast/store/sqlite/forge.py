@@ -12,7 +12,6 @@ from holdfast.model.query import Filter, Passage
 from holdfast.model.uris import parse_uri
 from holdfast.store.forge import Followed, worded_remark, worded_thread
 from holdfast.store.sqlite import forge_rows, labels, rows
-from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.curating import CuratingQuestions, CuratingWays
 
 Made = Callable[[rows.Row], Any]
@@ -29,7 +28,7 @@ class ForgeQuestions(CuratingQuestions):
     """What can be asked about forges."""
 
     def followed(self, bank: str | None = None) -> list[Followed]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT bank, repo, cursors, tags, read_at FROM followed WHERE {where} "
             "ORDER BY bank, repo",
@@ -42,7 +41,7 @@ class ForgeQuestions(CuratingQuestions):
 
     def by_number(self, bank: str | None, word: str, number: int, limit: int = 5) -> list[Thread]:
         """The pulls, or the issues, of a number."""
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         return self._threads(
             word, f"{where} AND number = ? ORDER BY id LIMIT ?", *values, number, limit
         )
@@ -105,7 +104,7 @@ class ForgeQuestions(CuratingQuestions):
         )
 
     def pulls_touching(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Pull]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         banks = [
             id for (id,) in self._all(f"SELECT DISTINCT bank FROM pull WHERE {where}", *values)
         ]

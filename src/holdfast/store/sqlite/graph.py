@@ -10,7 +10,7 @@ from holdfast.model.graph import Entity, Node, Part, Same, Sort
 from holdfast.model.query import Passage
 from holdfast.store.graph import Bond, Known, Place, Resolved, Sameness, Spelling
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.progress import ProgressWays
 
 _T = TypeVar("_T")
@@ -36,7 +36,7 @@ class GraphAsking(Asking):
     """What can be asked of the graph."""
 
     def entities(self, bank: str | None, limit: int = 100) -> list[Entity]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {rows.ENTITY} FROM entity WHERE {where} "
             "ORDER BY mentions DESC, name, id, bank LIMIT ?",
@@ -334,7 +334,7 @@ class GraphWriting(GraphAsking, ProgressWays):
         return counts
 
     def drop_graph(self, bank: str | None = None) -> None:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         of = f"(SELECT number FROM node WHERE {where})"
         for table in ("mention", "same"):
             self._run(f"DELETE FROM {table} WHERE node IN {of}", *values)

@@ -9,7 +9,7 @@ from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import FileChange
 from holdfast.store.history import Authored, Patch, Repository, Tagged, Touch
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 
 _VARIABLES = 500
 _TOUCH = "path, time, id, fate, other, added, removed, blob"
@@ -48,7 +48,7 @@ class HistoryQuestions(Asking):
         return [Tagged(*row) for row in found]
 
     def repositories(self, bank: str | None = None) -> list[Repository]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             "SELECT bank, path, head, tips, read_at, folder, diffs FROM repository "
             f"WHERE {where} ORDER BY bank, path",
@@ -63,7 +63,7 @@ class HistoryQuestions(Asking):
         return self._among("astray", bank, commits)
 
     def has_astray(self, bank: str | None) -> bool:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         return self._one(f"SELECT 1 FROM astray WHERE {where} LIMIT 1", *values) is not None
 
     def branches(self, bank: str) -> dict[str, str]:

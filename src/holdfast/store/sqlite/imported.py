@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.model.imports import Imported, Importing
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.curating import CuratingWays
 from holdfast.store.sqlite.rows import marks
 
@@ -59,7 +59,7 @@ class ImportedQuestions(Asking):
         return [imported_of(row) for row in found]
 
     def imported_as(self, bank: str | None, origin: str) -> list[Imported]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {IMPORTED} FROM seen_imported WHERE {where} AND origin = ? ORDER BY bank, id",
             *(*values, origin),
@@ -67,7 +67,7 @@ class ImportedQuestions(Asking):
         return [imported_of(row) for row in found]
 
     def imported_in(self, bank: str | None, session: str) -> list[Imported]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {IMPORTED} FROM seen_imported WHERE {where} AND session = ? "
             "ORDER BY time DESC, bank, id",
@@ -76,7 +76,7 @@ class ImportedQuestions(Asking):
         return [imported_of(row) for row in found]
 
     def importings(self, bank: str | None = None) -> list[Importing]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {_IMPORTING} FROM importing WHERE {where} ORDER BY time, id", *values
         )

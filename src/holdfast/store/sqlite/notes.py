@@ -43,10 +43,8 @@ class NoteWays(Asking):
     def injections(
         self, bank: str | None, session: str = "", unsettled: bool = False, limit: int = 100
     ) -> list[Injection]:
-        wanted, values = ["1"], list[object]()
-        if bank is not None:
-            wanted.append("bank = ?")
-            values.append(bank)
+        where, of_bank = self._in_bank(bank)
+        wanted, values = [where], list[object](of_bank)
         if session:
             wanted.append("session = ?")
             values.append(session)

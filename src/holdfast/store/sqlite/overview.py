@@ -8,7 +8,7 @@ from holdfast.errors import StoreError
 from holdfast.model.query import Filter
 from holdfast.store.overview import Author, Portion, Tally, Wanted
 from holdfast.store.sqlite import labels
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 
 _LAST = "~"
 _MOST = 100_000
@@ -27,7 +27,7 @@ class OverviewQuestions(Asking):
         until: str = "",
     ) -> list[Tally]:
         counted: dict[tuple[str, str], int] = {}
-        for one in self._banks_meant(bank):
+        for one in self._bank_ids(bank):
             for kind in dict.fromkeys(kinds):
                 # As in `moments`: what was retained of a session lies where its exchanges lie.
                 own = " AND session = ''" if kind == "memory" else ""
@@ -43,7 +43,7 @@ class OverviewQuestions(Asking):
     def history(
         self, bank: str | None, wanted: Wanted, limit: int, skip: int = 0
     ) -> list[tuple[str, str]]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         if wanted.author:
             where += f" AND {_BY_AUTHOR}"
             values += (_like(wanted.author),) * 2
@@ -64,7 +64,7 @@ class OverviewQuestions(Asking):
         condition = _BY_AUTHOR if wanted.author else "1"
         values = (_like(wanted.author),) * 2 if wanted.author else ()
         found: list[tuple[str, str, str]] = []
-        for one in self._banks_meant(bank):
+        for one in self._bank_ids(bank):
             for _, id in labels.bearers(
                 self._all, one, Filter(file=wanted.path), most, ("commit",)
             ):
@@ -78,7 +78,7 @@ class OverviewQuestions(Asking):
         return [(bank, id) for _, id, bank in found[skip : skip + limit]]
 
     def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT max(author), max(email), count(*) AS n FROM seen_commit WHERE {where} "
             "GROUP BY CASE email WHEN '' THEN author ELSE lower(email) END "
@@ -95,11 +95,6 @@ class OverviewQuestions(Asking):
         except StoreError:  # a library without this table
             return []
         return [Portion(*row) for row in found]
-
-    def _banks_meant(self, bank: str | None) -> list[str]:
-        if bank is not None:
-            return [bank]
-        return [id for (id,) in self._all("SELECT id FROM bank ORDER BY id")]
 
 
 def _like(text: str) -> str:

@@ -14,7 +14,6 @@ from holdfast.model.team import Commit
 from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import forge, imported, labels, moments, rows, rule_rows
-from holdfast.store.sqlite.asking import in_bank
 from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
@@ -87,7 +86,7 @@ class SqliteReader(
         return row[0] if row else None
 
     def sources(self, bank: str | None = None) -> list[Source]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(f"SELECT {rows.SOURCE} FROM source WHERE {where} ORDER BY path", *values)
         return [rows.source_of(row) for row in found]
 
@@ -100,7 +99,7 @@ class SqliteReader(
         return rows.source_of(row) if row else None
 
     def balance(self, bank: str | None = None) -> Balance:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         counted = self._all(
             "SELECT fate, reason, sum(ledger.lines) FROM ledger JOIN source ON source.id = source "
             f"WHERE {where} GROUP BY fate, reason ORDER BY 3 DESC",
@@ -130,7 +129,7 @@ class SqliteReader(
         )
 
     def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         columns = ", ".join(f"failure.{name}" for name in rows.FAILURE.split(", "))
         found = self._all(
             f"SELECT {columns} FROM failure JOIN source ON source.id = failure.source "
@@ -145,7 +144,7 @@ class SqliteReader(
         return {row[0] for row in found}
 
     def counts(self, bank: str | None = None) -> Counts:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         tables = (
             "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory", "fact",
             "retained", "opinion", "seen_pull", "seen_issue", "seen_shared", "seen_imported",
@@ -163,7 +162,7 @@ class SqliteReader(
         return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {rows.SESSION} FROM seen_session WHERE {where} "
             "ORDER BY ended DESC, id LIMIT ?",
@@ -228,7 +227,7 @@ class SqliteReader(
     def find(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Record]:
         if word in forge.NUMBERED and id.isdigit():
             return [*self.by_number(bank, word, int(id), limit)]
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         found: list[Record] = []
         for kind, (table, columns, make) in _FINDABLE.items():
             if word in ("", kind):
@@ -302,7 +301,7 @@ class SqliteReader(
         return counted
 
     def size(self, bank: str | None, most: int) -> int:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         row = self._one(
             f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE {where} LIMIT ?)", *values, most
         )
@@ -311,7 +310,7 @@ class SqliteReader(
     def recent(
         self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
     ) -> list[Passage]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         span, times = _span(since, until)
         found = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND kind = ? AND {span} "
@@ -359,10 +358,6 @@ class SqliteReader(
         assert isinstance(told, Commit)
         return told
 
-    def _bank_ids(self, bank: str | None) -> list[str]:
-        """One by one, because every index starts with the bank."""
-        return [bank] if bank is not None else [row[0] for row in self._all("SELECT id FROM bank")]
-
     def stale_sessions(self, limit: int = 100) -> list[Stale]:
         found = self._all(
             "SELECT bank, session, first FROM stale ORDER BY bank, session LIMIT ?", limit
@@ -370,7 +365,7 @@ class SqliteReader(
         return [Stale(*row) for row in found]
 
     def last_event(self, bank: str | None = None) -> str:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         row = self._one(f"SELECT coalesce(max(ended), '') FROM session WHERE {where}", *values)
         return row[0] if row else ""
 

@@ -33,6 +33,7 @@ _NAMES = (
     "017_agents",
     "018_remote",
     "019_imports",
+    "020_keys",
 )
 VERSION = len(_NAMES)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.model.records import Session
 from holdfast.store.sessions import Extent, Facets, Listed, Sieve
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 
 _SESSION = ", ".join(f"s.{name}" for name in rows.SESSION.split(", "))
 _OF = "s.bank = {0}.bank AND s.id = {0}.session"
@@ -22,6 +22,9 @@ class SessionQuestions(Asking):
 
     def listed(self, sieve: Sieve, limit: int, offset: int = 0) -> list[Listed]:
         where, values = _passes(sieve)
+        if not sieve.bank and self.within is not None:
+            own, mine = self._in_bank(None)
+            where, values = f"{where} AND s.{own}", [*values, *mine]
         # The few of a page are picked first: to count turns is the dear part.
         found = self._all(
             f"SELECT {_SESSION}, coalesce(digest.request, ''), coalesce(digest.outcome, ''), "
@@ -40,7 +43,7 @@ class SessionQuestions(Asking):
         return [Listed(rows.session_of(row[:-5]), *row[-5:]) for row in found]
 
     def facets(self, bank: str | None) -> Facets:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         told = [
             tuple(
                 name

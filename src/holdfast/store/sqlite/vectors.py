@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.model.query import Passage
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking, in_bank
+from holdfast.store.sqlite.asking import Asking
 from holdfast.store.vectors import StoredVector, VectorSpan
 
 _VARIABLES = 500
@@ -97,7 +97,7 @@ class VectorQuestions(Asking):
     def unembedded(
         self, model: str, kinds: Sequence[str] = (), limit: int = 100, bank: str | None = None
     ) -> list[Passage]:
-        where, values = in_bank(bank)
+        where, values = self._in_bank(bank)
         waits, more = _waits(model, kinds)
         found = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND {waits} "

@@ -18,6 +18,7 @@ from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.calls import CallWays
 from holdfast.store.sqlite.erasing import ErasingWays
 from holdfast.store.sqlite.history import HistoryWays
+from holdfast.store.sqlite.keys import KeyWays
 from holdfast.store.sqlite.notes import NoteWays
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.vectors import VectorWays
@@ -35,6 +36,7 @@ class SqliteWriter(
     CallWays,
     VersionWays,
     HistoryWays,
+    KeyWays,
 ):
     """The ways in. Built on an open connection, which it does not own."""
 

@@ -8,6 +8,7 @@ from holdfast.interfaces.http.api import (
     banks,
     health,
     knowledge,
+    me,
     records,
     research,
     rules,
@@ -18,11 +19,12 @@ from holdfast.interfaces.http.api import (
 from holdfast.interfaces.http.api.asked import ERRORS, check_sender
 
 PREFIX = "/api/v1"
+PARTS = (search, records, knowledge, sessions, rules, banks, health, me, research, shares)
 
 
 def make_router() -> APIRouter:
     """All of it."""
     router = APIRouter(prefix=PREFIX, dependencies=[Depends(check_sender)], responses=ERRORS)
-    for part in (search, records, knowledge, sessions, rules, banks, health, research, shares):
+    for part in PARTS:
         router.include_router(part.router)
     return router

@@ -12,11 +12,11 @@ import orjson
 from fastapi import Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from holdfast.app.curating import this_user
 from holdfast.app.decided import HTTP, named_by
 from holdfast.app.memory import Holdfast
 from holdfast.app.reading import ALL_BANKS
 from holdfast.errors import InputError
+from holdfast.interfaces.http.asker import principal
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.guard import SAFE
 from holdfast.interfaces.http.investigations import Investigations
@@ -108,7 +108,7 @@ class Asked:
     @property
     def person(self) -> str:
         """Who that is to others."""
-        return this_user()
+        return principal().name
 
     async def read(self, what: Callable[[Holdfast], object], status: int = 200) -> Response:
         """The answer to a look into what is stored."""
@@ -124,7 +124,7 @@ Asking = Annotated[Asked, Depends(Asked)]
 
 def who_by_http() -> str:
     """How the log of decisions names whoever decides by HTTP."""
-    return named_by(this_user(), HTTP)
+    return named_by(principal().label, HTTP)
 
 
 def told(value: object, status: int = 200) -> Response:

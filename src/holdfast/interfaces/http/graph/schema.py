@@ -20,6 +20,7 @@ from holdfast.interfaces.http.api.listing import latest_records
 from holdfast.interfaces.http.api.sessions import find_session
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.graph import known, limits, types
+from holdfast.interfaces.http.graph.permitted import Permitted, code_of
 from holdfast.interfaces.http.graph.types import Asked, Context, bounded, made
 from holdfast.model.curation import Curation
 from holdfast.model.plain import plain
@@ -335,7 +336,9 @@ class _Schema(strawberry.Schema):
         """Nothing is logged: errors are told to whoever asked, and hold words of the memory."""
 
 
-_SCHEMA = _Schema(Query, Mutation, config=StrawberryConfig(auto_camel_case=True))
+SCHEMA = _Schema(
+    Query, Mutation, config=StrawberryConfig(auto_camel_case=True), extensions=[Permitted]
+)
 
 
 async def answer(
@@ -346,7 +349,7 @@ async def answer(
         limits.check(parse(query, no_location=True, max_tokens=limits.MOST_TOKENS))
     except (GraphQLSyntaxError, HoldfastError, RecursionError) as error:
         return {"data": None, "errors": [_told(error)]}
-    result = await _SCHEMA.execute(
+    result = await SCHEMA.execute(
         query, variables, context_value=Context(desk, who), operation_name=operation
     )
     told: dict[str, Any] = {"data": result.data}
@@ -361,7 +364,7 @@ def _told(error: Exception) -> dict[str, Any]:
     ours = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
     place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}
     if ours is not None:
-        aside = {"code": "bad_input", "remedy": ours.remedy}
+        aside = {"code": code_of(ours), "remedy": ours.remedy}
         return {"message": ours.message, **place, "extensions": aside}
     if isinstance(error, GraphQLError) and cause is None:
         return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}

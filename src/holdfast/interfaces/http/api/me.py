@@ -1,0 +1,28 @@
+"""Who asks, as the server sees it: a program learns what its key is for."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from holdfast.app.memory import Holdfast
+from holdfast.interfaces.http.api.asked import Asking, Told
+from holdfast.interfaces.http.api.schema import with_fields
+from holdfast.interfaces.http.asker import principal
+
+router = APIRouter(tags=["banks"])
+
+
+@router.get(
+    "/me",
+    response_model=with_fields("Me", name=str, key=str, level=str, banks=list[str] | None),
+    summary="What your key is for",
+)
+async def me(asked: Asking) -> Response:
+    """Its name, its level, and the names of its banks; null for every one."""
+    who = principal()
+
+    def found(memory: Holdfast) -> Told:
+        banks = None if who.banks is None else [one.name for one in memory.reader.banks()]
+        return {"name": who.name, "key": who.key, "level": who.level.value, "banks": banks}
+
+    return await asked.read(found)

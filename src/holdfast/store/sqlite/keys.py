@@ -1,0 +1,40 @@
+"""The keys of a server, in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from holdfast.model.keys import Key
+from holdfast.principal import Level
+from holdfast.store.sqlite.asking import Asking
+
+_KEY = "id, name, salt, hash, banks, level, created, expires, revoked, used"
+
+
+class KeyWays(Asking):
+    """Made, revoked, and when they were used."""
+
+    def api_keys(self) -> list[Key]:
+        found = self._all(f"SELECT {_KEY} FROM api_key ORDER BY created, id")
+        return [_key(row) for row in found]
+
+    def add_key(self, key: Key) -> None:
+        banks = json.dumps(key.banks)
+        values = (*key[:4], banks, key.level.value, *key[6:])
+        self._run(f"INSERT INTO api_key ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *values)
+
+    def revoke_key(self, id: str, time: str) -> bool:
+        done = self._run("UPDATE api_key SET revoked = ? WHERE id = ? AND revoked = ''", time, id)
+        return done.rowcount > 0
+
+    def note_uses(self, times: Mapping[str, str]) -> None:
+        for id, time in sorted(times.items()):
+            self._run("UPDATE api_key SET used = ? WHERE id = ? AND used < ?", time, id, time)
+
+
+def _key(row: tuple[object, ...]) -> Key:
+    id, name, salt, hash, banks, level, *times = map(str, row)
+    seen: list[str] | None = json.loads(banks)
+    known = None if seen is None else tuple(seen)
+    return Key(id, name, salt, hash, known, Level(level), *times)
