@@ -93,10 +93,7 @@ _NAMED = {
     "issue": ("bank", "id", "''"),
     "remark": ("bank", "id", "''"),
     "login": ("bank", "login", "''"),
-    "shared": ("bank", "id", "''"),
-    "parcel": ("bank", "id", "''"),
-    "imported": ("bank", "id", "''"),
-    "importing": ("bank", "id", "''"),
+    **dict.fromkeys(("shared", "parcel", "imported", "importing"), ("bank", "id", "''")),
     "api_key": ("''", "id", "''"),
 }
 _LISTS = ("files", "labels")
