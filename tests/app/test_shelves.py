@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
-from tests.refine.banks import filled, said
+from tests.refine.banks import NOW, filled, said
 
 from holdfast.app.opening import address_of, fingerprint, open_record
 from holdfast.app.shelves import ANY, PAGE, Wanted, decisions, put_away, shelf
@@ -20,10 +20,30 @@ def test_an_opinion_lies_there_with_its_trend_and_its_history(tmp_path: Path) ->
         found = opinion_on(memory, "pipeline")
         (item,) = shelf(memory, Wanted("opinions")).items
         assert (item.id, item.trend, item.speaks_for) == (found.id, "strengthening", 2)
-        opened = open_record(memory, item.uri)
-        assert opened.item == item and opened.trace.beliefs[0].note == "formed"
+        opened = open_record(memory, memory.show(item.uri))
+        assert opened and opened.item == item and opened.trace.beliefs[0].note == "formed"
         assert len(opened.speaks_for) == 2 and all(ref.title for ref in opened.speaks_for)
         assert opened.can == {"forget", "correct", "merge"}
+
+
+def test_that_a_fact_still_holds_bears_it_out_once_for_each_person(tmp_path: Path) -> None:
+    with filled(
+        tmp_path, said("2026-09-01", 1, "From now on use npm in this repository.")
+    ) as memory:
+        (fact,) = memory.facts()
+        name = f"holdfast://fact/{fact.id}"
+        memory.confirm(name, who="ada")
+        (once,) = memory.facts()
+        memory.confirm(name, who="ada")
+        assert memory.facts() == [once] and once.confidence > fact.confidence
+        assert once.last_validated == NOW > fact.last_validated
+        opened = open_record(memory, memory.show(name))
+        assert opened and opened.held and (opened.held.who, opened.held.time) == ("ada", NOW)
+        assert all(ref.uri != name for ref in opened.speaks_for)
+        memory.confirm(name, who="ben")
+        assert memory.facts()[0].confidence > once.confidence
+        memory.undo(3)
+        assert memory.facts() == [fact]
 
 
 def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -> None:
@@ -35,7 +55,8 @@ def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -
         old, new = sorted(memory.facts(all=True), key=lambda fact: fact.validity.learned)
         assert old.superseded_by == f"holdfast://fact/{new.id}"
         for fact in (old, new):
-            chain = open_record(memory, f"holdfast://fact/{fact.id}").chain
+            opened = open_record(memory, memory.show(f"holdfast://fact/{fact.id}"))
+            chain = opened.chain if opened else ()
             assert [ref.uri.rpartition("/")[2] for ref in chain] == [old.id, new.id]
             assert [ref.here for ref in chain] == [fact is old, fact is new]
         assert [item.id for item in shelf(memory, Wanted("facts")).items] == [new.id]

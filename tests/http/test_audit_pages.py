@@ -37,10 +37,8 @@ def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
     def on(path: str, said: str, **more: str) -> Callable[[], None]:
         def done() -> None:
             name = place.kept(said)
-            id = name.partition("/")[2]
-            seen = _seen(place, f"/memory?tab=memories&id={id}")
-            there = path.replace("{word}/{id:path}", name)
-            visit(there, {"uri": f"holdfast://{name}", "seen": seen, **more})
+            seen = _seen(place, f"/record/{name}")
+            visit(path, {"uri": f"holdfast://{name}", "seen": seen, **more})
 
         return done
 
@@ -68,11 +66,6 @@ def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
 
     remember = {"text": "A swan.", "bank": place.bank}
     return {
-        **{
-            path: (action, on(path, f"A {action}.", text="An owl."))
-            for action in (Action.CORRECT, Action.FORGET)
-            for path in (f"/record/{{word}}/{{id:path}}/{action}",)
-        },
         "/memory/remember": (Action.REMEMBER, lambda: visit("/memory/remember", remember)),
         "/memory/correct": (Action.CORRECT, on("/memory/correct", "A hen.", text="A duck.")),
         "/memory/forget": (Action.FORGET, on("/memory/forget", "A goose.")),
@@ -83,7 +76,7 @@ def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
         ),
         "/memory/undo": (Action.UNDO, undo),
         "/memory/purge": (Action.PURGE, purge),
-        "/review/holds": (Action.CONFIRM, on("/review/holds", "A heron.")),
+        "/memory/holds": (Action.CONFIRM, on("/memory/holds", "A heron.")),
         "/review/drop": (Action.FORGET, on("/review/drop", "A crow.")),
         "/review/confirm": (Action.REMEMBER, on("/review/confirm", "A jay.", text="A blue jay.")),
         "/banks/{id}": (Action.SET, bank),
@@ -98,7 +91,6 @@ REVIEWED = {
     "/review/keep",
     "/review/retire",
     "/review/reword",
-    "/record/{word}/{id:path}/restore",
 }
 
 

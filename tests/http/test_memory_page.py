@@ -39,10 +39,12 @@ def test_the_addresses_of_citations_open_on_their_record(server: Server) -> None
         ("concepts", concept, concept.name),
         ("remembered", kept, kept.what.split("`")[0].split("“")[0]),
     ):
-        got = server.ask(f"/memory?tab={tab}&id={record.id}")
+        moved = server.ask(f"/memory?tab={tab}&id={record.id}")
+        assert moved.status == 303 and moved.headers["location"].startswith("/record/"), tab
+        got = server.ask(moved.headers["location"])
         assert got.status == 200 and record.id in got.text and said[:20] in got.text, tab
     got = server.ask(f"/open?uri=holdfast://fact/{fact.id}")
-    assert got.status == 303 and got.headers["location"] == f"/memory?tab=facts&id={fact.id}"
+    assert got.status == 303 and got.headers["location"] == f"/record/fact/{fact.id}"
     moved = server.ask(f"/open?uri={fact.evidence[0]}").headers["location"]
     assert moved.startswith("/sessions/") and "#msg-" in moved
     assert server.ask("/open?uri=holdfast://fact/ffffffff").status == 404

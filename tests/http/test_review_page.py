@@ -226,8 +226,18 @@ def test_records_about_code_that_is_gone_are_listed(looker: Looker) -> None:
     expect(page.get_by_role("status")).to_contain_text("It still holds")
     expect(yawl).to_have_count(0)
     with remembering(looker.server) as memory:
+        (hit,) = [h for h in memory.recall("yawl painted blue", "all").hits if h.layer != "code"][
+            :1
+        ]
+        assert hit.freshness not in ("gone", "changed")
+    page.goto(f"/open?uri={hit.uri}")
+    expect(page.locator("dl.facts")).to_contain_text("Said to hold")
+    expect(page.get_by_role("button", name="Still holds")).to_have_count(0)
+    with remembering(looker.server) as memory:
         memory.undo()
     page.reload()
+    expect(page.get_by_role("button", name="Still holds")).to_be_visible()
+    page.goto("/review?tab=stale")
     yawl.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
     assert "/review?tab=stale" in page.url
@@ -242,7 +252,7 @@ def test_tricks_in_what_waits_never_run(looker: Looker) -> None:
 
 def test_a_form_without_its_key_decides_nothing(server: Server) -> None:
     visitor = Visitor(server)
-    paths = ("preview", "approve", "reject", "keep", "retire", "reword", "confirm", "drop", "holds")
+    paths = ("preview", "approve", "reject", "keep", "retire", "reword", "confirm", "drop")
     for path in paths:
         assert visitor.post(f"/review/{path}", {"id": "0"}, key="").status == 400, path
         gone = visitor.post(f"/review/{path}", {"id": "00ff", "uri": "memory/00ff", "text": "my"})

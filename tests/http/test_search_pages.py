@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 from tests.http.browser import Looker, lacks_in_any_light
+from tests.http.deciding import remembering
 from tests.http.server import SAMPLES, Server, make_home, serving
 from tests.http.tricks import tricky
 
@@ -84,11 +85,29 @@ def test_what_is_wrong_is_corrected_forgotten_and_restored(looker: Looker) -> No
     expect(page.locator("blockquote")).to_contain_text("We chose SQLite over Postgres")
     page.get_by_text("Forget it").click()
     page.get_by_role("button", name="Forget").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("was forgotten")
-    page.get_by_role("button", name="Restore it").click()
-    expect(page.get_by_role("status")).to_have_text("It is back.")
-    for action in ("correct by", "forget by", "restore by"):
-        expect(page.get_by_text(action)).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("This turn is not shown")
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.get_by_role("status")).to_contain_text("It is back")
+    for action in ("correct", "forget", "restore"):
+        expect(page.locator(".log li", has_text=f"{action} by")).to_contain_text("(browse)")
+
+
+def test_what_changed_meanwhile_is_shown_and_nothing_is_lost(looker: Looker) -> None:
+    with remembering(looker.server) as memory:
+        session = memory.reader.sessions(None)[0]
+        said = memory.reader.exchanges(session.bank, session.id)[0]
+    page = looker.window(f"/record/exchange/{said.id}", scripts=False)
+    page.get_by_text("Say it rightly").click()
+    page.get_by_label("What it should say").fill("Mine.")
+    with remembering(looker.server) as memory:
+        memory.correct(f"exchange/{said.id}", "Theirs.", who="ben")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("It was changed meanwhile")
+    expect(page.locator(".words")).to_have_text("Theirs.")
+    expect(page.get_by_label("You wrote")).to_have_value("Mine.")
+    page.get_by_role("button", name="Correct it all the same").click()
+    expect(page.get_by_role("status")).to_contain_text("Corrected.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Mine.")
 
 
 def test_a_change_needs_a_form_of_ours(looker: Looker) -> None:
@@ -97,7 +116,7 @@ def test_a_change_needs_a_form_of_ours(looker: Looker) -> None:
     page.get_by_text("Forget it").click()
     page.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("This form is not from here")
-    assert page.goto(CHOSE) and "was forgotten" not in page.content()
+    assert page.goto(CHOSE) and "is not shown" not in page.content()
 
 
 def test_nothing_that_was_found_runs(looker: Looker) -> None:

@@ -11,12 +11,15 @@ from typing import Any
 
 from holdfast.app.reading import here
 from holdfast.errors import HoldfastError
+from holdfast.learn.decisions import standing
 from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.curation import Action, Curation
 from holdfast.model.query import Citation, Hit
 from holdfast.model.trust import Freshness
-from holdfast.model.uris import parse_uri
+from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.anchors import anchor
 from holdfast.recall.on_disk import LOOKS, Disk
+from holdfast.recall.trace import word_of
 from holdfast.sources.rule_places import top_of
 from holdfast.store.history import Repository
 from holdfast.store.protocol import Reader, Record
@@ -32,7 +35,7 @@ def anchored(reader: Reader, hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 def _hit(reader: Reader, hit: Hit, disks: Disks) -> Hit:
     for record in _records(reader, hit.bank, hit.uri):
-        found = anchor(reader, record, disks.of(hit.bank))
+        found = since_held(disks, record)
         return replace(hit, freshness=found.freshness, since=found.told)
     return hit
 
@@ -43,7 +46,7 @@ def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
     told: list[tuple[FileFate, int]] = []
     for citation in citations:
         for record in _records(reader, None, citation.uri):
-            worst = anchor(reader, record, disks.of(record.bank)).worst[:1]
+            worst = since_held(disks, record).worst[:1]
             told += [(fate, citation.number) for fate in worst]
     by_file: dict[str, tuple[FileFate, list[int]]] = {}
     for fate, number in told:
@@ -71,6 +74,18 @@ class Disks:
         self._reader = reader
         self._looks = looks
         self._known: dict[str, Disk] = {}
+        self._held: dict[str, dict[str, Curation]] = {}
+
+    @property
+    def reader(self) -> Reader:
+        """What tells of the histories."""
+        return self._reader
+
+    def held(self, record: Record) -> Curation | None:
+        """That somebody said a record still holds, the last time they did."""
+        if record.bank not in self._held:
+            self._held[record.bank] = confirmed(self._reader, record.bank)
+        return self._held[record.bank].get(uri(word_of(record), record.id))
 
     def of(self, bank: str) -> Disk:
         """That of one bank; nowhere, where there is none."""
@@ -108,11 +123,32 @@ def _worktree_here(repository: Repository) -> str:
     return str(top) if link == Path(repository.path) else ""
 
 
+def confirmed(reader: Reader, bank: str) -> dict[str, Curation]:
+    """The records that somebody said still hold, each with the last time that they did."""
+    log = standing(reader.curations(bank))
+    return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
+
+
+def since_held(disks: Disks, record: Record, whole: bool = False) -> Anchor:
+    """The anchor of a record; if its code changed and somebody said later that it holds, by what
+    came after that."""
+    disk = disks.of(record.bank)
+    found = anchor(disks.reader, record, disk, whole)
+    if not found.worst:
+        return found
+    held = disks.held(record)
+    if held is None:
+        return found
+    found = anchor(disks.reader, record, disk, whole, held.time)
+    gone = [f for f in found.files if f.freshness is Freshness.GONE and f.since <= held.time]
+    return found._replace(files=tuple(file for file in found.files if file not in gone))
+
+
 def anchor_of(reader: Reader, record: Record) -> Anchor:
     """The whole anchor of one record."""
-    return anchor(reader, record, Disks(reader).of(record.bank), whole=True)
+    return since_held(Disks(reader), record, whole=True)
 
 
-def _records(reader: Reader, bank: str | None, uri: str) -> list[Record]:
-    named = parse_uri(uri)
+def _records(reader: Reader, bank: str | None, name: str) -> list[Record]:
+    named = parse_uri(name)
     return reader.find(bank, named.word, named.id, 1) if named else []

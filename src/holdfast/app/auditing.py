@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.app.anchoring import Disks
-from holdfast.learn.decisions import standing
+from holdfast.app.anchoring import Disks, since_held
 from holdfast.model.anchors import Anchor, FileFate
-from holdfast.model.curation import Action
 from holdfast.model.knowledge import ClaimKind
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, ExchangeType
 from holdfast.model.trust import Freshness
 from holdfast.model.uris import uri
-from holdfast.recall.anchors import anchor, subject_of
+from holdfast.recall.anchors import subject_of
 from holdfast.recall.path import describe_record
 from holdfast.recall.trace import word_of
 from holdfast.store.facts import ENDED
@@ -57,7 +55,6 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
     stale: list[tuple[int, Audited]] = []
     fresh = unknown = nowhere = 0
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
-    held = {id: confirmed(reader, id) for id in banks}
     for record in (record for id in banks for record in _records(reader, id)):
         subject = subject_of(reader, record)
         if file and not any(_names(file, path) for path in subject.files):
@@ -65,9 +62,8 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
         if not subject.files or not subject.time:
             nowhere += 1
             continue
-        at = held[record.bank].get(_uri(record), "")
-        found = _after(anchor(reader, record, disks.of(record.bank), held=at), at)
-        if found.freshness is Freshness.UNKNOWN and not at:
+        found = since_held(disks, record)
+        if found.freshness is Freshness.UNKNOWN and disks.held(record) is None:
             unknown += 1
         elif found.freshness in (Freshness.FRESH, Freshness.UNKNOWN):
             fresh += 1
@@ -81,18 +77,6 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
         about_no_file=nowhere,
         histories=sum(len(reader.repositories(id)) for id in banks),
     )
-
-
-def confirmed(reader: Reader, bank: str) -> dict[str, str]:
-    """The records that somebody said still hold, each with when that was."""
-    log = standing(reader.curations(bank))
-    return {entry.target: entry.time for entry in log if entry.action is Action.CONFIRM}
-
-
-def _after(found: Anchor, held: str) -> Anchor:
-    """Without the files that were gone already when somebody said that the record holds."""
-    gone = [f for f in found.files if held and f.freshness is Freshness.GONE and f.since <= held]
-    return found._replace(files=tuple(file for file in found.files if file not in gone))
 
 
 def _uri(record: Record) -> str:

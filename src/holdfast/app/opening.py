@@ -8,22 +8,23 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.app.anchoring import Disks
+from holdfast.app.anchoring import anchor_of, confirmed
 from holdfast.app.minding import Minding
-from holdfast.app.reading import ALL_BANKS
 from holdfast.app.shelves import WORDS, Item, Wanted, item_of, opinion_item, shelf
-from holdfast.errors import InputError
 from holdfast.language import cut
 from holdfast.learn.curation import CORRECTABLE, MERGEABLE, Target
 from holdfast.model.anchors import Anchor
+from holdfast.model.curation import Curation
+from holdfast.model.forge import Issue, Pull
 from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern, Rule
 from holdfast.model.mind import Opinion
-from holdfast.model.team import Shared
+from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.team import Commit, Shared
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.anchors import anchor
 from holdfast.recall.path import describe_record
 from holdfast.recall.trace import Trace, find_record, word_of
+from holdfast.refine.passages import digest_passage
 from holdfast.research.answer import address
 from holdfast.store.protocol import Reader, Record
 
@@ -50,7 +51,8 @@ class Ref(NamedTuple):
 
 class Opened(NamedTuple):
     """A record with all that is to be told of it. `words` are those that a correction replaces
-    and `seen` is what tells them from others; `can` are the names of what may be done."""
+    and `seen` is what tells them from others; `can` are the names of what may be done, and `held`
+    is when somebody last said that it still holds."""
 
     item: Item
     trace: Trace
@@ -64,6 +66,7 @@ class Opened(NamedTuple):
     seen: str = ""
     can: frozenset[str] = frozenset()
     place: str = ""
+    held: Curation | None = None
 
 
 def fingerprint(words: str) -> str:
@@ -75,22 +78,29 @@ def fingerprint(words: str) -> str:
 def words_of(record: Record) -> str:
     """What a correction of a record replaces."""
     match record:
-        case Fact():
-            return record.content
-        case Memory():
-            return record.what
-        case Concept():
-            return record.name
+        case Turn():
+            return record.tool.result if record.tool else record.text
+        case Exchange():
+            whole = record.summary.startswith(record.title.rstrip("…"))
+            parts = ("" if whole else record.title, record.summary, record.details, *record.facts)
+            return "\n".join(part for part in parts if part)
+        case Digest():
+            return digest_passage(record).body
+        case Commit():
+            return f"{record.subject}\n\n{record.body}".strip()
+        case Pull() | Issue():
+            return f"{record.title}\n\n{record.body}".strip()
+        case Rule():
+            return record.text
         case _:
             return describe_record(record)[0]
 
 
-def open_record(memory: Minding, name: str, bank: str = "") -> Opened:
-    """The record of a shelf that a URI names."""
-    trace = memory.show(name, bank or ALL_BANKS)
+def open_record(memory: Minding, trace: Trace) -> Opened | None:
+    """A record of a shelf; None of what lies on none."""
     record = trace.record
     if not isinstance(record, _ON_SHELVES):
-        raise InputError(f"{name} lies on no shelf.", "Look at the session that it stands in.")
+        return None
     reader = memory.reader
     opinion = _opinion(memory, record)
     item = opinion_item(opinion) if opinion else item_of(record)
@@ -109,6 +119,7 @@ def open_record(memory: Minding, name: str, bank: str = "") -> Opened:
         fingerprint(words),
         _can(memory, record),
         f"{record.file}, line {record.line}" if isinstance(record, Rule) else "",
+        confirmed(reader, record.bank).get(uri(trace.word, record.id)),
     )
 
 
@@ -126,11 +137,8 @@ def address_of(reader: Reader, name: str) -> str:
     word, session = word_of(record), getattr(record, "session", "")
     if word == "session":
         return f"/sessions/{record.id}"
-    if isinstance(record, Rule):
-        return f"/memory?tab=rules&id={record.id}"
-    if word in ("fact", "memory", "concept", "shared", "imported", "pattern"):
-        tab = next(tab for tab, own in WORDS.items() if own == word and tab != "opinions")
-        return f"/memory?tab={tab}&id={record.id}"
+    if word in WORDS.values():
+        return f"/record/{word}/{record.id}"
     if word == "entity":
         return f"/graph?focus={record.id}"
     if word == "claim":
@@ -152,7 +160,9 @@ def _evidence(reader: Reader, trace: Trace) -> tuple[list[Ref], list[Ref]]:
         case Fact():
             told = [Ref(b.uri, "", "", b.time, b.how.value) for b in reversed(trace.bearings)]
             bad = {b.uri for b in trace.bearings if b.against}
-            return [r for r in told if r.uri not in bad], [r for r in told if r.uri in bad]
+            own = uri("fact", trace.record.id)  # what people said of it is in the log
+            good = [r for r in told if r.uri not in bad and r.uri != own]
+            return good, [r for r in told if r.uri in bad]
         case Memory(evidence_for=good, evidence_against=bad):
             return _named(good), _named(bad)
         case Pattern(evidence=good, against=bad):
@@ -224,7 +234,7 @@ def _as_ref(record: Record) -> Ref:
 def _anchor(reader: Reader, record: Record) -> Anchor | None:
     if not reader.repositories(record.bank):
         return None
-    found = anchor(reader, record, Disks(reader).of(record.bank), whole=True)
+    found = anchor_of(reader, record)
     return found if found.files else None
 
 

@@ -146,6 +146,7 @@ class How(StrEnum):
     REMEMBERED = "remembered"
     FOLLOWED = "followed"
     USED = "used"
+    CONFIRMED = "confirmed"
     BREACHED = "breached"
     DISPUTED = "disputed"
     RECURRED = "recurred"

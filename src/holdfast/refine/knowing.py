@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from holdfast.language import cut
 from holdfast.model.accounts import Used
-from holdfast.model.curation import Curated
+from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, FactKind, How, Review, ReviewState
 from holdfast.model.trust import Status
@@ -59,6 +59,7 @@ def _knowledge(writer: Writer, bank: str) -> Knowledge:
     shown = decide(facts, decisions)
     _hold_against_deeds(writer, bank, shown)
     _count_uses(writer.uses(bank), shown)
+    _confirm(writer.curations(bank), shown)
     _dispute(shown, claims)
     reviews = _review(bank, shown, decisions)
     course = Course(claims)
@@ -134,6 +135,17 @@ def _count_uses(uses: Iterable[Used], shown: Iterable[Growing]) -> None:
         if (known.id, use.session) not in counted and known.holds_at(use.time):
             counted.add((known.id, use.session))
             known.bear(use.time, uri("turn", use.turn) if use.turn else use.record, How.USED)
+
+
+def _confirm(log: Sequence[Curation], shown: Iterable[Growing]) -> None:
+    """That a person says a fact still holds bears it out, once for each person."""
+    undone = {entry.target for entry in log if entry.action is Action.UNDO}
+    said = [e for e in log if e.action is Action.CONFIRM and str(e.seq) not in undone]
+    facts = {growing.uri: growing for growing in shown} if said else {}
+    latest = {(entry.target, entry.who): entry for entry in said if entry.target in facts}
+    for (target, _), entry in latest.items():
+        if facts[target].holds_at(entry.time):
+            facts[target].bear(entry.time, target, How.CONFIRMED)
 
 
 def _dispute(shown: Sequence[Growing], claims: Iterable[Claim]) -> None:

@@ -16,9 +16,10 @@ from holdfast.app.opening import current_words, fingerprint
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.memory import plan
 from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.ui.words import link
 from holdfast.learn.curation import Target
 from holdfast.learn.decisions import undoable
-from holdfast.model.uris import parse_uri
+from holdfast.model.uris import uri
 
 router = APIRouter(prefix="/memory")
 _TABS = {
@@ -39,12 +40,8 @@ def done(path: str, note: str, **more: str) -> Response:
 
 
 def _record(name: str, note: str) -> Response:
-    """Back to the page of a record, if it has one."""
-    named = parse_uri(name)
-    tab = _TABS.get(named.word) if named else None
-    if named is None or tab is None:
-        return done("/memory", note, tab="decisions")
-    return done("/memory", note, tab=tab, id=named.id)
+    """Back to the page of a record."""
+    return done(link(name), note)
 
 
 @router.post("/remember")
@@ -65,7 +62,7 @@ async def remember(visit: Visiting) -> Response:
         made = await visit.desk.work(keep)
     except InputError as error:
         return kept(visit, error, text)
-    return done("/memory", "remembered", tab="memories", id=made)
+    return _record(uri("memory", made), "remembered")
 
 
 def _confidence(text: str) -> float | None:
@@ -114,7 +111,19 @@ async def forget(visit: Visiting) -> Response:
     target = await _decided(visit, form, lambda memory, t: memory.forget(t.uri, t.bank, visit.who))
     if form.get("back") == "stale":
         return done("/review", "forgotten", tab="stale")
-    return done("/memory", "forgotten", tab=_TABS.get(target.kind, "forgotten"))
+    if target.kind in _TABS:
+        return done("/memory", "forgotten", tab=_TABS[target.kind])
+    return _record(target.uri, "forgotten")
+
+
+@router.post("/holds")
+async def holds(visit: Visiting) -> Response:
+    """Say that a record holds, whatever became of its code."""
+    form = await visit.form()
+    told = await visit.desk.work(lambda m: m.confirm(form.get("uri", ""), who=visit.who))
+    if form.get("back") == "stale":
+        return done("/review", "holds", tab="stale")
+    return _record(told.target, "holds")
 
 
 @router.post("/restore")
@@ -122,9 +131,9 @@ async def restore(visit: Visiting) -> Response:
     """Bring a record back."""
     form = await visit.form()
     target = await _decided(visit, form, lambda memory, t: memory.restore(t.uri, t.bank, visit.who))
-    if target.kind in _TABS:
-        return _record(target.uri, "restored")
-    return done("/memory", "restored", tab="forgotten")
+    if form.get("back") == "forgotten" and target.kind not in _TABS:
+        return done("/memory", "restored", tab="forgotten")
+    return _record(target.uri, "restored")
 
 
 async def _decided(

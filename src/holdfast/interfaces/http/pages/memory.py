@@ -9,17 +9,16 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.opening import Opened, address_of, current_words, open_record
+from holdfast.app.opening import address_of, current_words
 from holdfast.app.shelves import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.http.visit import Visiting
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.learn.curation import Target
+from holdfast.interfaces.ui.words import link
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status
-from holdfast.model.uris import uri
-from holdfast.recall.trace import history
+from holdfast.model.uris import parse_uri, uri
 
 router = APIRouter()
 FORGOTTEN, DECISIONS = "forgotten", "decisions"
@@ -78,12 +77,14 @@ Asking = Annotated[Asked, Depends(_asked)]
 
 
 @router.get("/memory")
-async def memory(visit: Visiting, asked: Asking) -> HTMLResponse:
-    """A shelf, or one record of it."""
+async def memory(visit: Visiting, asked: Asking) -> Response:
+    """A shelf; one record of it has a page of its own."""
     if asked.shelf not in TABS:
         raise NotFoundError(f"There is no shelf {asked.tab!r}.", f"One of: {', '.join(TABS)}.")
     if asked.id:
-        return await _record(visit, asked)
+        named = parse_uri(asked.id)
+        word = WORDS.get(asked.shelf) or (named.word if named else "")
+        return RedirectResponse(link(uri(word, named.id if named else asked.id)), 303)
     banks = await visit.desk.read(lambda memory: memory.known_banks())
     usual: dict[str, Any] = {
         "title": asked.shelf.capitalize(),
@@ -103,33 +104,6 @@ async def memory(visit: Visiting, asked: Asking) -> HTMLResponse:
         return visit.page("decisions.html", log=log, more=more, **usual)
     found = await visit.desk.read(lambda m: shelf(m, asked.wanted))
     return visit.page("memory.html", items=found.items, more=found.more, **usual)
-
-
-async def _record(visit: Visit, asked: Asked) -> HTMLResponse:
-    """One record; what was put away can be brought back."""
-    name = uri(WORDS.get(asked.shelf, ""), asked.id) if asked.shelf in WORDS else asked.id
-
-    def look(memory: Holdfast) -> Opened | Target:
-        try:
-            return open_record(memory, name, asked.bank)
-        except NotFoundError:
-            found = memory.target(name, asked.bank or "all")
-            if found.shown:
-                raise
-            return found
-
-    found = await visit.desk.read(look)
-    banks = await visit.desk.read(lambda memory: memory.known_banks())
-    usual: dict[str, Any] = {
-        "asked": asked,
-        "tabs": TABS,
-        "names": _names(banks),
-        "note": note_of(asked.note),
-    }
-    if isinstance(found, Target):
-        log = await visit.desk.read(lambda m: history(m.reader.curations(found.bank), found.uri))
-        return visit.page("away.html", title="Put away", target=found, log=log, **usual)
-    return visit.page("record.html", title=found.item.word.capitalize(), opened=found, **usual)
 
 
 @router.get("/memory/purge")
@@ -172,8 +146,7 @@ async def open_uri(visit: Visiting, uri: str = "") -> Response:
         try:
             return address_of(memory.reader, uri)
         except NotFoundError:
-            away = memory.target(uri)
-            return f"/memory?{urlencode({'tab': FORGOTTEN, 'id': away.uri})}"
+            return link(memory.target(uri).uri)
 
     return RedirectResponse(await visit.desk.read(place), 303)
 

@@ -3,38 +3,37 @@ decided about it; to correct, to forget and to bring back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from holdfast.app.anchoring import anchor_of
+from holdfast.app.anchoring import anchor_of, confirmed
 from holdfast.app.memory import Holdfast
+from holdfast.app.opening import Opened, fingerprint, open_record
+from holdfast.app.opening import words_of as said_by
+from holdfast.app.shelves import WORDS
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
+from holdfast.interfaces.http.pages.memory import TABS, Asked
 from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.ui.notes import note_of
 from holdfast.interfaces.ui.record import fields_of, words_of
 from holdfast.interfaces.ui.words import day, link, session_link
 from holdfast.language import cut
-from holdfast.learn.curation import CORRECTABLE
+from holdfast.learn.curation import CORRECTABLE, Target
 from holdfast.model.anchors import Anchor
-from holdfast.model.curation import Curation
+from holdfast.model.curation import Action, Curation
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.path import describe_record
-from holdfast.recall.trace import Trace, word_of
+from holdfast.recall.trace import Trace, history, word_of
 from holdfast.store.protocol import Record
 
 router = APIRouter(prefix="/record")
 _RAW = 4000
 _BELOW = 100
 _TITLE = 140
-_NOTES = {
-    "corrected": "Corrected. What it said before is kept below.",
-    "forgotten": "Forgotten: it is left out of everything until you restore it.",
-    "restored": "It is back.",
-}
 # These come out of a person's own file, or follow from others.
 _FIXED = ("rule", "pattern", "claim")
 
@@ -52,6 +51,8 @@ class _Found(NamedTuple):
     anchor: Anchor
     place: str
     above: list[_Part]
+    opened: Opened | None
+    held: Curation | None
 
 
 @router.get("/{word}/{id:path}/place")
@@ -65,25 +66,36 @@ async def place(visit: Visiting, word: str, id: str) -> RedirectResponse:
 async def record(visit: Visiting, word: str, id: str, note: str = "") -> HTMLResponse:
     """A record, or the word that it was put away."""
     name = uri(word, id)
-    told = _NOTES.get(note, "")
     try:
         found = await visit.desk.read(lambda memory: _look(memory, name))
-    except NotFoundError as error:
-        return await _put_away(visit, word, id, error, told)
-    trace = found.trace
+    except NotFoundError:
+        return await _put_away(visit, name, note)
+    trace, opened = found.trace, found.opened
+    if opened is not None:
+        tab = _tab(opened)
+        asked = Asked(tab=tab)
+        return visit.page(
+            "record.html", title=opened.item.word.capitalize(), opened=opened, asked=asked,
+            tabs=TABS, names={trace.record.bank: found.bank}, note=note_of(note),
+        )  # fmt: skip
     title, time = describe_record(trace.record)
     words = words_of(trace.record)
     if words and cut(title, _TITLE) in (cut(words, _TITLE), cut(words.split("\n")[0], _TITLE)):
         title = f"{trace.word.capitalize()} of {day(time)}"
+    own = uri(trace.word, trace.record.id)
+    replaced = said_by(trace.record)
     return visit.page(
         "any_record.html",
-        title=cut(title, _TITLE) or name,
-        note=told,
-        uri=name,
+        title=cut(title, _TITLE) or own,
+        note=note_of(note),
+        uri=own,
         word=trace.word,
         time=time,
         record=trace.record,
         words=words,
+        replaced=replaced,
+        seen=fingerprint(replaced),
+        held=found.held,
         fields=fields_of(trace.record),
         trace=trace,
         below=[_part(one) for one in trace.below[:_BELOW]],
@@ -97,55 +109,30 @@ async def record(visit: Visiting, word: str, id: str, note: str = "") -> HTMLRes
     )
 
 
-@router.post("/{word}/{id:path}/correct")
-async def correct(visit: Visiting, word: str, id: str) -> RedirectResponse:
-    """Say it anew."""
-    form = await visit.form()
-    text = form.get("text", "").replace("\r\n", "\n").strip()
-    return await _decide(
-        visit, word, id, "corrected", lambda m, name, b: m.correct(name, text, b, visit.who)
+def _tab(opened: Opened) -> str:
+    """The shelf that a record lies on."""
+    if opened.trace.beliefs:
+        return "opinions"
+    return next(
+        tab for tab, word in WORDS.items() if word == opened.item.word and tab != "opinions"
     )
 
 
-@router.post("/{word}/{id:path}/forget")
-async def forget(visit: Visiting, word: str, id: str) -> RedirectResponse:
-    """Leave it out of everything."""
-    await visit.form()
-    return await _decide(
-        visit, word, id, "forgotten", lambda m, name, b: m.forget(name, b, visit.who)
-    )
+async def _put_away(visit: Visit, name: str, note: str) -> HTMLResponse:
+    """One that is not shown, with what was decided about it; it can be brought back, unless it
+    was erased or went with something else."""
 
+    def look(memory: Holdfast) -> tuple[Target, list[Curation], bool]:
+        found = memory.target(name)
+        known = memory.reader.curated(found.bank, found.kind, found.id)
+        log = history(memory.reader.curations(found.bank), found.uri)
+        erased = any(entry.action is Action.PURGE for entry in log)
+        return found, log, known is not None and known.gone and not erased
 
-@router.post("/{word}/{id:path}/restore")
-async def restore(visit: Visiting, word: str, id: str) -> RedirectResponse:
-    """Bring it back."""
-    await visit.form()
-    return await _decide(
-        visit, word, id, "restored", lambda m, name, b: m.restore(name, b, visit.who)
-    )
-
-
-async def _decide(
-    visit: Visit, word: str, id: str, note: str, act: Callable[[Holdfast, str, str], Curation]
-) -> RedirectResponse:
-    def decide(memory: Holdfast) -> str:
-        target = memory.target(uri(word, id))
-        act(memory, target.uri, target.bank)
-        return target.uri
-
-    name = await visit.desk.work(decide)
-    return RedirectResponse(f"{link(name)}?note={note}", 303)
-
-
-async def _put_away(
-    visit: Visit, word: str, id: str, error: NotFoundError, note: str
-) -> HTMLResponse:
-    away = await visit.desk.read(lambda memory: memory.reader.put_away(None, word, id))
-    back = any(one.gone and one.id == id for one in away)
+    found, log, back = await visit.desk.read(look)
     return visit.page(
-        "put_away.html", 404, title="Not shown", error=error, uri=uri(word, id), back=back,
-        note=note,
-    )  # fmt: skip
+        "away.html", 404, title="Not shown", target=found, log=log, back=back, note=note_of(note)
+    )
 
 
 def _look(memory: Holdfast, name: str) -> _Found:
@@ -155,7 +142,11 @@ def _look(memory: Holdfast, name: str) -> _Found:
         clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text[:_RAW]).text
         trace = trace._replace(raw=trace.raw._replace(text=clean))
     record = trace.record
+    opened = open_record(memory, trace)
+    if opened is not None:
+        return _Found(trace, memory.bank_name(record.bank), Anchor(), "", [], opened, opened.held)
     anchor = anchor_of(memory.reader, record)
+    held = confirmed(memory.reader, record.bank).get(uri(trace.word, record.id))
     named = [parse_uri(one) for one in trace.above]
     above = [
         _part(found)
@@ -163,7 +154,8 @@ def _look(memory: Holdfast, name: str) -> _Found:
         if one
         for found in memory.reader.find(record.bank, one.word, one.id, 1)
     ]
-    return _Found(trace, memory.bank_name(record.bank), anchor, _place(record), above)
+    place = _place(record)
+    return _Found(trace, memory.bank_name(record.bank), anchor, place, above, None, held)
 
 
 def _place(record: Record) -> str:

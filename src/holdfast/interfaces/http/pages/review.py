@@ -237,14 +237,6 @@ async def confirm(visit: Visiting) -> Response:
     return done("/review", "confirmed", tab=AGENTS)
 
 
-@router.post("/holds")
-async def holds(visit: Visiting) -> Response:
-    """Say that a record holds, whatever became of its code."""
-    form = await visit.form()
-    await visit.desk.work(lambda memory: memory.confirm(form.get("uri", ""), who=visit.who))
-    return done("/review", "holds", tab=STALE)
-
-
 @router.post("/drop")
 async def drop(visit: Visiting) -> Response:
     """Forget what an agent wanted kept."""
