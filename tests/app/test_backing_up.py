@@ -17,7 +17,7 @@ from tests.app.homes import environment
 from tests.dump import dump
 from tests.learn.homes import harbour
 
-from holdfast.app.backing_up import back_up, listed, look, restore
+from holdfast.app.backing_up import back_up, latest, listed, look, restore
 from holdfast.app.lease import lease
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.work import Step, Work
@@ -309,11 +309,16 @@ def test_copies_made_before_an_upgrade_are_listed_and_can_be_put_back(
         open_memory(settings)
     (kept,) = listed(settings)
     assert kept.schema == VERSION and "before the schema moved on" in kept.why
+    assert latest(settings) == kept.path
     done = restore(settings, kept.path)
     assert dump(settings.database) == then
     assert {k.schema for k in listed(settings)} == {VERSION, VERSION + 1}
     with pytest.raises(NewerSchemaError):
         look(settings, Path(done.aside))
+    assert latest(settings) == kept.path, "the one that was put aside is of a newer schema"
+    kept.path.unlink()
+    with pytest.raises(NotFoundError):
+        latest(settings)
 
 
 def test_a_program_that_was_running_never_writes_into_a_newer_schema(settings: Settings) -> None:

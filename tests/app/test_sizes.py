@@ -11,6 +11,7 @@ from holdfast.app.backing_up import back_up
 from holdfast.app.sizes import measure
 from holdfast.app.steps import STEPS
 from holdfast.app.worker import Manner, work
+from holdfast.app.worklog import MOST_BYTES, WorkLog, last_lines
 from holdfast.capture.places import Places
 from holdfast.learn.banks import Wish
 
@@ -56,3 +57,13 @@ def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
         memory.set_bank(Wish(retention=0), "proj")
         assert measure(memory).banks[0].put_away == 0
         assert memory.counts("proj").sessions == 1
+
+
+def test_a_log_never_outgrows_its_bound(tmp_path: Path) -> None:
+    log = WorkLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z")
+    for number in range(300):
+        log.say(f"{number} " + "x" * 50_000)
+    size = (tmp_path / "worker.log").stat().st_size
+    assert MOST_BYTES / 4 < size <= MOST_BYTES + 5_000
+    assert [path.name for path in tmp_path.iterdir()] == ["worker.log"]
+    assert last_lines(tmp_path / "worker.log", 1)[0].split()[2] == "299"

@@ -4,6 +4,8 @@ memory that has read them."""
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast
@@ -15,8 +17,12 @@ NOW = "2026-07-01T00:00:00.000Z"
 
 
 def copy(name: str, to: Path) -> Path:
-    """A copy of the samples of an agent that may be changed."""
-    return Path(shutil.copytree(RECORDED / name, to / name))
+    """A copy of the samples of an agent that may be changed, databases made of their texts."""
+    folder = Path(shutil.copytree(RECORDED / name, to / name))
+    for text in folder.rglob("*.sql"):
+        with closing(sqlite3.connect(text.with_suffix(".db"))) as made:
+            made.executescript(text.read_text("utf-8"))
+    return folder
 
 
 def remember(home: Path) -> Holdfast:

@@ -6,13 +6,14 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from time import sleep
 
 import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.store.history import Touch
 from holdfast.store.sqlite.connection import open_database, translated
-from holdfast.store.sqlite.migrate import APPLICATION_ID, migrate, stand_in
+from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT, migrate, stand_in
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import VERSION, steps
 from holdfast.store.sqlite.store import SqliteStore
@@ -50,18 +51,77 @@ def test_a_fresh_database_takes_every_step_and_needs_no_backup(tmp_path: Path) -
     assert not (tmp_path / "backups").exists()
 
 
-def test_a_database_is_copied_aside_before_each_step(tmp_path: Path) -> None:
+def test_a_database_is_copied_aside_once_before_an_upgrade(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     SqliteStore(path, [ONE, TWO, THREE]).close()
     done = (3, ["one; or more", "two", "trigger", "again", "three"])
     assert version_and_log(path) == done
-    copies = backups_of(path)
-    assert [copy.name for copy in copies] == ["memory-schema1-1.db", "memory-schema2-1.db"]
-    assert [copy.stat().st_mode & 0o777 for copy in copies] == [0o600, 0o600]
+    (copy,) = backups_of(path)
+    assert copy.name == "memory-schema1-1.db" and copy.stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "backups").stat().st_mode & 0o777 == 0o700
-    assert version_and_log(copies[0]) == (1, ["one; or more"])
-    assert version_and_log(copies[1]) == (2, ["one; or more", "two"])
+    assert version_and_log(copy) == (1, ["one; or more"])
+
+
+def test_only_the_latest_copies_are_kept_and_those_of_people_are_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    mine = tmp_path / "backups" / "memory-20261101T100000000Z.db"
+    mine.parent.mkdir()
+    mine.write_bytes(b"a person's own")
+    for _ in range(KEPT + 2):
+        with pytest.raises(StoreError):
+            SqliteStore(path, [ONE, BROKEN])
+    copies = [copy for copy in backups_of(path) if copy != mine]
+    assert len(copies) == KEPT and mine.exists()
+    assert [version_and_log(copy)[0] for copy in copies] == [1] * KEPT
+
+
+UPGRADE = """
+import sys
+from pathlib import Path
+from holdfast.store.sqlite.store import SqliteStore
+print("go", flush=True)
+SqliteStore(Path(sys.argv[1])).close()
+"""
+
+
+def test_a_kill_anywhere_in_an_upgrade_leaves_a_memory_that_the_next_one_finishes(
+    tmp_path: Path,
+) -> None:
+    """A memory by the migrations of long ago, brought up to date by programs that are killed."""
+    old = steps()[:9]
+    path = tmp_path / "memory.db"
+    SqliteStore(path, old).close()
+    rows = [(f"b{n}", f"bank {n}", "2026-01-01", "", 3, 3, 3) for n in range(20_000)]
+    with closing(sqlite3.connect(path)) as raw, raw:
+        names = "id, name, created, background, skepticism, literalism, empathy"
+        raw.executemany(f"INSERT INTO bank ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    for wait in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4):
+        program = subprocess.Popen(
+            [sys.executable, "-c", UPGRADE, str(path)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert program.stdout is not None and program.stdout.readline() == "go\n"
+        sleep(wait)
+        program.kill()
+        program.wait()
+        program.stdout.close()
+        with closing(sqlite3.connect(path)) as raw:
+            (version,) = raw.execute("PRAGMA user_version").fetchone()
+            assert len(old) <= version <= VERSION
+            assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
+        for copy in backups_of(path):
+            with closing(sqlite3.connect(copy)) as raw:
+                assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
+    assert 1 <= len(backups_of(path)) <= KEPT
 
 
 def test_a_database_that_is_up_to_date_is_not_copied(tmp_path: Path) -> None:
@@ -211,8 +271,7 @@ def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=env)
     assert done.returncode == 9 and backups_of(path) == []
     SqliteStore(path).close()
-    wanted = [f"memory-schema{number}-1.db" for number in range(1, VERSION)]
-    assert {copy.name for copy in backups_of(path)} == {*wanted}
+    assert [copy.name for copy in backups_of(path)] == ["memory-schema1-1.db"]
 
 
 def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from holdfast.settings import FILE_NAME, Settings
 from holdfast.store.sqlite import backup as copies
 from holdfast.store.sqlite.backup import Copy
 from holdfast.store.sqlite.connection import BUSY_S
+from holdfast.store.sqlite.schema import VERSION
 
 FOLDER = "backups"
 _BEFORE = "before-restore-"
@@ -158,6 +159,17 @@ def listed(settings: Settings) -> list[Kept]:
         found.append((stat.st_mtime, Kept(path, _why(path.stem, schema), made, schema,
                                           stat.st_size)))  # fmt: skip
     return [kept for _, kept in sorted(found, key=lambda one: -one[0])]
+
+
+def latest(settings: Settings) -> Path:
+    """The latest backup in the home that this program can put back."""
+    for kept in listed(settings):
+        if 0 < kept.schema <= VERSION:
+            return kept.path
+    raise NotFoundError(
+        f"There is no backup in {settings.home / FOLDER} that this version can put back.",
+        "Name a file: `holdfast restore-backup FILE`.",
+    )
 
 
 def _why(stem: str, schema: int) -> str:

@@ -19,7 +19,7 @@ from holdfast.model.accounts import Chore
 from holdfast.model.ledger import SourceState
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
-from holdfast.sources.opened import stamp_of
+from holdfast.sources.stamps import stamp_of
 from holdfast.store.protocol import Reader
 
 # A worker takes events up within seconds; what lies longer than this, nobody takes up.
@@ -27,6 +27,7 @@ LATE_S = 600.0
 _DAY_S = 86400.0
 _WARN_DAYS = 7.0
 _SLACK_S = 3600.0
+_OTHER = ("briefs", "hooks", "marks", "research")
 # Why lines are left out, for people.
 SKIPPED_BECAUSE = {
     "housekeeping": "records of the program about itself",
@@ -55,13 +56,14 @@ class Inbox(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """What the home takes, in bytes."""
+    """What the home takes, in bytes; `other` are briefs, investigations, hooks and marks."""
 
     database: int = 0
     vectors: int = 0
     journals: int = 0
     logs: int = 0
     backups: int = 0
+    other: int = 0
 
 
 class Archive(NamedTuple):
@@ -162,6 +164,7 @@ def disk_use(settings: Settings) -> Disk:
         journals=sum(_sizes(places.journals)),
         logs=_size(places.log),
         backups=sum(_sizes(settings.home / "backups")),
+        other=sum(sum(_sizes(settings.home / name)) for name in _OTHER),
     )
 
 

@@ -21,7 +21,7 @@ from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
 from holdfast.learn.erasing import finish, is_unfinished
 from holdfast.model.accounts import Injection
-from holdfast.refine import events
+from holdfast.refine import events, journals
 from holdfast.refine import reconcile as reconciling
 from holdfast.refine.banks import Banks
 from holdfast.refine.derive import derive_stale
@@ -79,10 +79,10 @@ def reconcile(work: Work) -> str:
     done = reconciling.reconcile(memory.store, memory.banks, work.places, rules, work.now)
     for source in done.transcripts.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    read = done.journals
-    if not read.files_read:
-        return ""
-    return f"{read.captured} of {read.lines} events were in no transcript"
+    read, old = done.journals, journals.put_away(memory.store, work.places)
+    told = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(read.files_read)
+    told += [f"{old} old journals put away"] * bool(old)
+    return "; ".join(told)
 
 
 def ingest(work: Work) -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MOST_BYTES = 200_000
+_LINE = 4_000
 
 
 class WorkLog:
@@ -19,7 +20,7 @@ class WorkLog:
 
     def say(self, text: str) -> None:
         """Add a line."""
-        line = f"{self._now()} [{os.getpid()}] {' '.join(text.split())}\n"
+        line = f"{self._now()} [{os.getpid()}] {' '.join(text.split())[:_LINE]}\n"
         with suppress(OSError):
             self._trim()
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC

@@ -25,10 +25,8 @@ def append(path: Path, events: Sequence[Event]) -> int:
     """Add the events that are not there yet, for good; returns how many those were. Either all
     are there afterwards, or OSError is raised and none is."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
+    descriptor = _open_locked(path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
             known = set(_ids(file))
         new = {event["id"]: event for event in events if event["id"] not in known}
@@ -38,6 +36,40 @@ def append(path: Path, events: Sequence[Event]) -> int:
             _write(descriptor, end, lines.encode("utf-8", "replace"))
             os.fsync(descriptor)
         return len(new)
+    finally:
+        os.close(descriptor)
+
+
+def _open_locked(path: Path) -> int:
+    """The journal of that name, which nobody else may change until it is closed. One that was
+    removed while we waited for it is not it any more."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.path.lexists(path) and os.path.samestat(os.fstat(descriptor), path.lstat()):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def remove(path: Path, may: Callable[[os.stat_result], bool]) -> bool:
+    """Remove a journal, if it may go as it is once nobody else can append to it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if not may(os.fstat(descriptor)):
+            return False
+        path.unlink()
+        return True
+    except OSError:
+        return False
     finally:
         os.close(descriptor)
 

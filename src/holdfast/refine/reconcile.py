@@ -21,8 +21,8 @@ from holdfast.refine.plan import Input
 from holdfast.refine.turns import Rules
 from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
-from holdfast.sources.opened import stamp_of
 from holdfast.sources.shapes import normal_time, string
+from holdfast.sources.stamps import stamp_of
 from holdfast.store.protocol import Reader, Writer
 
 IDLE = timedelta(hours=1)

@@ -252,7 +252,7 @@ def _meet_session(
     if known is None or not known.cwd:
         told = reader_of(file.agent).describe(record, file)
         new = DraftSession(*(redactor.redact(part).text for part in told))
-        title = reading.title or (known.title if known else "")
+        title = reading.title or (known.title if known else "") or new.title
         sessions[reading.session] = new._replace(title=title)
     elif reading.title:
         sessions[reading.session] = known._replace(title=reading.title)

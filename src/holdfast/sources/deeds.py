@@ -7,7 +7,7 @@ of them failed is worked out from these names. What no name here fits keeps its 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -27,6 +27,19 @@ _OWN_ANSWER = re.compile(r'\{\s*\\?"(?:answer|bank)\\?":')
 _FROM_OUTSIDE = re.compile(r'\\?"trust\\?": ?\\?"external')
 _OWN_WITHIN = 400
 _OWN_SERVER = "holdfast"
+# The name of tools that are given a patch.
+PATCH = "patch"
+_FIELDS = {
+    "file_path": ("filePath", "absolute_path", "path", "target_file", "dir_path", "fileName"),
+    "old_string": ("oldString", "old_str"),
+    "new_string": ("newString", "new_str"),
+    "content": ("file_text", "contents", "code_edit"),
+    "command": ("cmd",),
+    "pattern": ("query", "regex", "glob_pattern"),
+    "path": ("dir_path", "include", "target_directory"),
+    "subagent_type": ("agent_type", "agent_name", "subagentType"),
+    "patch": ("patchText", "input"),
+}
 _SPELLINGS = ("{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}")
 
 
@@ -46,6 +59,40 @@ def did(
     """A call of a tool, by the name that memory uses for it; `mark` tells it from others where
     its id alone might not."""
     return turn_of(tools.read_call(name, given, root, call), time, mark)
+
+
+def known(
+    names: Mapping[str, str],
+    name: str,
+    given: Record,
+    root: str,
+    call: str,
+    time: str,
+    mark: Sequence[str] = (),
+) -> list[DraftTurn]:
+    """A call of an agent whose tools have other names, and their fields as well; of a patch one
+    for each of its files. What brings in other texts than those of the project is not trusted."""
+    name = of_server(name)
+    told = fields(given)
+    found = names.get(name, "")
+    if found == PATCH:
+        edits = patched(string(told, "patch"), root, call)
+        if edits:
+            return [turn_of(edit, time, mark) for edit in edits]
+    told_as = found if found and found != PATCH else name
+    tool = tools.read_call(told_as, told, root, call)
+    return [turn_of(tool, time, mark, outside=not found)]
+
+
+def fields(given: Record) -> Record:
+    """What a tool was given, also under the names that memory knows the fields by."""
+    told = dict(given)
+    for field, others in _FIELDS.items():
+        if field not in told:
+            value = next((given[other] for other in others if other in given), None)
+            if value is not None:
+                told[field] = value
+    return told
 
 
 def turn_of(

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal, NamedTuple
 
 from holdfast.sources.openable import Openable
 from holdfast.sources.registry import agents
+from holdfast.sources.stamps import stamp_of
 
 
 class Laid(NamedTuple):
@@ -84,11 +85,6 @@ def is_there(path: str, agent: str) -> bool:
     if known is None or known.layout is None:
         return os.path.lexists(path)
     return bool(stamp(Path(path), agent))
-
-
-def stamp_of(stat: os.stat_result) -> str:
-    """What changes with a file; the ledger keeps that of a file when it was read to its end."""
-    return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
 
 
 @lru_cache(maxsize=2)

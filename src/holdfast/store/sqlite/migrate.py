@@ -1,7 +1,8 @@
 """Bringing a database to this program's schema: numbered steps, each whole or not at all.
 
-A database that holds something is copied to `backups/` before each step. The number of the
-last step lies in `PRAGMA user_version`; a higher one than we know is left alone.
+A database that holds something is copied to `backups/` before the first of them; only the latest
+few of such copies are kept. The number of the last step lies in `PRAGMA user_version`; a higher
+one than we know is left alone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from holdfast.errors import NewerSchemaError, StoreError
@@ -18,6 +19,8 @@ from holdfast.store.sqlite.connection import corrupt, make_private, open_read_on
 
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
+# How many copies from before an upgrade are kept.
+KEPT = 3
 _BESIDE = "SELECT 1 FROM temp.sqlite_master WHERE name = ?"
 _DROPPED = regex(r"DROP VIEW (\w+);")
 _ADDED = regex(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*DEFAULT (\S+);")
@@ -68,6 +71,7 @@ def cookie_of(path: Path) -> int:
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[str, str]]) -> None:
     """Apply the steps that are missing; to a new database all of them as one."""
+    copied = False
     while True:
         version = version_of(connection)
         if version > len(steps):
@@ -75,7 +79,9 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[st
         if version == len(steps):
             return
         if version > 0:
-            back_up(connection, path, version)
+            if not copied:
+                back_up(connection, path, version)
+            copied = True
             _apply(connection, version, steps[version : version + 1])
         else:
             _apply(connection, 0, steps)
@@ -158,4 +164,17 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
         connection.backup(target)
     # A copy that a kill cut short never bears the name of a whole one.
     part.replace(copy)
+    _drop_old(folder, path.stem)
     return copy
+
+
+def _drop_old(folder: Path, stem: str) -> None:
+    """Keep the latest copies of our own making. A step that fails again and again must not fill
+    the disk with them."""
+    known: list[tuple[int, str, Path]] = []
+    for copy in folder.glob(f"{stem}-schema*-*.db"):
+        with suppress(OSError):
+            known.append((copy.stat().st_mtime_ns, copy.name, copy))
+    for _, _, copy in sorted(known)[:-KEPT]:
+        with suppress(OSError):
+            copy.unlink()

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from holdfast.app.backing_up import Kept, Look, listed, look, restore
+from holdfast.app.backing_up import Kept, Look, latest, listed, look, restore
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.settings import load_settings
+from holdfast.settings import Settings, load_settings
 
 HELP = """\
 Put a backup in the place of the memory. It is looked through first; what is remembered now
 is kept beside it as a backup of its own, so this can be taken back the same way. Sessions
 that have the memory open see the one or the other, never a mixture; so does whoever looks
-after it was killed. Copies made before each change of the schema can be put back too,
+after it was killed. Copies made before each upgrade of the schema can be put back too,
 which is what an older program needs after an upgrade was taken back."""
 
 EXAMPLES = """\
   holdfast restore-backup --list
+  holdfast restore-backup --latest         after an upgrade was taken back
   holdfast restore-backup /mnt/safe/memory.db --dry-run
   holdfast restore-backup /mnt/safe/memory.db"""
 
@@ -27,6 +29,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument(
         "file", nargs="?", type=options.some_path, metavar="FILE", help="the backup"
+    )
+    parser.add_argument(
+        "--latest",
+        action="store_true",
+        help="the latest backup in the home that this version can put back",
     )
     parser.add_argument("--list", action="store_true", help="name the backups in the home")
     parser.add_argument(
@@ -45,9 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         _list(screen, listed(settings), arguments.json)
         return 0
-    if arguments.file is None:
-        raise InputError("No backup is named.", "`holdfast restore-backup --list` names some.")
-    seen = look(settings, arguments.file)
+    file = _named(arguments, settings)
+    seen = look(settings, file)
     if not arguments.json:
         _tell(screen, seen)
     if arguments.dry_run:
@@ -60,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not asking.may_go_ahead(arguments.yes, question, default=False, what="the memory"):
         screen.line("Nothing was changed.")
         return 0
-    done = restore(settings, arguments.file, with_settings=arguments.settings)
+    done = restore(settings, file, with_settings=arguments.settings)
     if arguments.json:
         screen.json(
             {"restored": True, **_plain(seen), "aside": done.aside or None, "wrote": done.files}
@@ -72,6 +78,16 @@ def run(arguments: argparse.Namespace) -> int:
     for name in done.files:
         screen.line(f"  {name} is there again.")
     return 0
+
+
+def _named(arguments: argparse.Namespace, settings: Settings) -> Path:
+    if arguments.latest and arguments.file is not None:
+        raise InputError("A file and --latest cannot both be meant.", "Leave out one of them.")
+    if arguments.latest:
+        return latest(settings)
+    if arguments.file is None:
+        raise InputError("No backup is named.", "`holdfast restore-backup --list` names some.")
+    return arguments.file
 
 
 def _plain(seen: Look) -> dict[str, object]:

@@ -1,0 +1,102 @@
+"""Journals are put away once every word of them is safe, and long enough ago."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from pathlib import Path
+from time import sleep, time
+
+from tests.hooked import SESSION, Home
+
+from holdfast.capture import journal
+from holdfast.model.ledger import SourceState
+from holdfast.refine.journals import KEPT_S, put_away
+from holdfast.sources.claude_code.events import AGENT
+
+
+def told(home: Home, age_s: float) -> Path:
+    """A session that hooks told of, whose journal was last written so long ago."""
+    home.prompt("Why do rows double?")
+    home.stop("The retry wrapper loads twice.")
+    home.end()
+    home.drain()
+    path = home.places.journal(SESSION)
+    moment = time() - age_s
+    os.utime(path, (moment, moment))
+    return path
+
+
+def away(home: Home) -> int:
+    with home.open() as memory:
+        return put_away(memory.store, home.places)
+
+
+def test_one_that_is_read_goes_after_a_season_and_its_words_stay(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = told(home, KEPT_S + 60)
+    assert away(home) == 0 and path.exists(), "nobody has read it yet"
+    home.reconcile()
+    assert away(home) == 1 and not path.exists()
+    assert home.said() == ["Why do rows double?", "The retry wrapper loads twice."]
+    with home.open() as memory:
+        (source,) = memory.reader.sources()
+        balance, turn = memory.balance(), memory.reader.turns(source.bank, SESSION)[0]
+        shown = memory.show(f"holdfast://turn/{turn.id}")
+    assert (source.agent, source.state) == (AGENT, SourceState.GONE)
+    assert balance.accounted + balance.pending == balance.lines
+    assert shown.raw is not None and shown.raw.state == "gone"
+    assert away(home) == 0
+
+
+def test_one_that_is_young_stays(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = told(home, KEPT_S - 3600)
+    home.reconcile()
+    assert away(home) == 0 and path.exists()
+
+
+def test_one_with_a_line_that_could_not_be_read_stays(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = told(home, 0)
+    with path.open("ab") as file:
+        file.write(b"{broken\n")
+    os.utime(path, (1, 1))
+    home.reconcile()
+    with home.open() as memory:
+        assert memory.reader.failures()
+    assert away(home) == 0 and path.exists()
+
+
+def test_a_session_that_goes_on_after_that_loses_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    told(home, KEPT_S + 60)
+    home.reconcile()
+    assert away(home) == 1
+    home.prompt("And now?")
+    home.stop("Now they do not.")
+    home.end()
+    home.drain()
+    home.reconcile()
+    assert home.said()[-2:] == ["And now?", "Now they do not."]
+    assert len(home.said()) == 4
+    with home.open() as memory:
+        balance = memory.balance()
+    assert balance.accounted + balance.pending == balance.lines
+
+
+def test_what_is_appended_while_one_goes_is_in_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "events" / "s.jsonl"
+    journal.append(path, [{"v": 1, "id": "a"}])
+    with path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=journal.append, args=(path, [{"v": 1, "id": "b"}]))
+        waiting.start()
+        sleep(0.2)
+        path.unlink()
+    waiting.join(10)
+    assert list(journal.ids(path)) == ["b"]
+    assert not journal.remove(path, lambda stat: False) and path.exists()
+    assert journal.remove(path, lambda stat: stat.st_size > 0) and not path.exists()
+    assert not journal.remove(path, lambda stat: True)
