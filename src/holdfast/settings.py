@@ -191,13 +191,15 @@ class Settings:
         return folder / f"team-{crc32(self.store.encode()):08x}" if self.store else folder
 
 
-def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """Read the environment and the settings file of the home it names."""
+def load_settings(
+    environment: Mapping[str, str] | None = None, without_file: bool = False
+) -> Settings:
+    """Read the environment and the settings file of the home it names, unless that is broken."""
     env = os.environ if environment is None else environment
     user = Path(env.get("HOME") or "~").expanduser()
     home = Path(env.get("HOLDFAST_HOME") or user / ".holdfast").expanduser()
     claude = Path(env.get("CLAUDE_CONFIG_DIR") or user / ".claude").expanduser()
-    file = Table(home / FILE_NAME, _KNOWN)
+    file = Table(home / FILE_NAME, _KNOWN, {} if without_file else None)
     redact, exclude = file.table("redact"), file.table("exclude")
     embed, rerank = file.table("embed"), file.table("rerank")
     api_key_env = env.get("HOLDFAST_EMBED_API_KEY_ENV") or embed.text("api_key_env")

@@ -75,7 +75,7 @@ def test_a_folder_of_hooks_that_was_deleted_is_laid_out_whole(settings: Settings
     found = ill(settings)
     for name in ("hooks", "scripts", "interpreter", "events"):
         assert found[name].remedy == "holdfast doctor --fix", found[name]
-    assert fixed(settings) == {"scripts": True}
+    assert fixed(settings) == {"scripts": True, "interpreter": True}
     assert not ill(settings).keys() & {"hooks", "scripts", "events"}
     assert places.interpreter.read_text().startswith(f"{sys.executable}\n")
     inbox = places.inbox()
@@ -110,8 +110,8 @@ def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Sett
     ("lines", "words", "remedy"),
     [
         ("", "does not name a Python", "holdfast doctor --fix"),
-        ("/no/python\n-I\n", "cannot be run", "holdfast setup"),
-        (f"{sys.executable}\n-I -S\n", "cannot import Holdfast", "holdfast setup"),
+        ("/no/python\n-I\n", "cannot be run", "holdfast doctor --fix"),
+        (f"{sys.executable}\n-I -S\n", "cannot import Holdfast", "holdfast doctor --fix"),
     ],
 )
 def test_an_interpreter_that_does_not_serve(
@@ -189,13 +189,14 @@ def test_half_written_vectors_are_told_and_made_again(settings: Settings) -> Non
     assert fixed(settings)["vectors"] and "vectors" not in ill(settings)
 
 
-def test_damage_that_cannot_be_mended_is_told_with_what_to_do(settings: Settings) -> None:
+def test_damage_is_told_and_mended_only_if_one_may(settings: Settings) -> None:
     whole = settings.database.read_bytes()
     with settings.database.open("r+b") as file:
         file.seek(len(whole) // 3)
         file.write(b"\xff" * (len(whole) // 3))
     found = ill(settings)["memory"]
-    assert found.grade is Grade.BROKEN and found.fix is None and "backups" in found.remedy
+    assert found.grade is Grade.BROKEN and found.asks and "backups" in found.remedy
+    assert fixed(settings, yes=False) == {"memory": False} and ill(settings)["memory"]
     settings.database.write_bytes(b"not a database at all" * 500)
     assert "damaged" in ill(settings)["memory"].sentence
 
@@ -210,8 +211,9 @@ def test_a_newer_memory_is_told_and_left_alone(settings: Settings) -> None:
 
 def test_files_of_vectors_that_are_cut_are_removed(settings: Settings) -> None:
     folder = settings.home / "vectors"
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
     (folder / "0000.vectors").write_bytes(b"HOLDVEC1 and then nothing")
+    (folder / "0000.vectors").chmod(0o600)
     assert "0000.vectors" in ill(settings)["vectors"].sentence
     assert fixed(settings) == {"vectors": True} and list(folder.iterdir()) == []
 

@@ -21,7 +21,13 @@ from holdfast.app.curating import remove_derived_files
 from holdfast.app.lease import lease
 from holdfast.app.reading import utc_now
 from holdfast.capture.places import Places
-from holdfast.errors import InputError, NotFoundError, StoreBusyError, StoreError
+from holdfast.errors import (
+    InputError,
+    NotFoundError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+)
 from holdfast.settings import FILE_NAME, Settings
 from holdfast.store.sqlite import backup as copies
 from holdfast.store.sqlite.backup import Copy
@@ -231,6 +237,32 @@ def restore(
         with suppress(FileNotFoundError):
             places.looked.unlink()  # the next worker looks through all transcripts
     return Restored(seen, str(aside or ""), tuple(files))
+
+
+def put_back_whole(settings: Settings, now: Callable[[], str] = utc_now) -> Restored | None:
+    """Put back the latest backup of the home that is whole and that this version knows; None where
+    there is none."""
+    for kept in listed(settings):
+        if 0 < kept.schema <= VERSION:
+            try:
+                return restore(settings, kept.path, now)
+            except StoreCorruptError:
+                continue
+    return None
+
+
+def set_aside(settings: Settings, now: Callable[[], str] = utc_now) -> Path:
+    """Keep a memory that cannot be read under another name, so that a new one can begin."""
+    database = settings.database
+    to = settings.home / FOLDER / f"{database.stem}-damaged-{_stamp(now())}.db.kept"
+    to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for end in ("-wal", "-shm", ""):
+        with suppress(FileNotFoundError):
+            database.with_name(database.name + end).rename(to.with_name(to.name + end))
+    remove_derived_files(settings)
+    with suppress(FileNotFoundError):
+        Places(settings.home).looked.unlink()
+    return to
 
 
 _STAGING = ".restoring-"

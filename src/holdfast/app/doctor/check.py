@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
+from holdfast.errors import SettingsError, StoreError
 from holdfast.hosts.claude_code.seen import Seen
 from holdfast.model.plain import plain
 from holdfast.settings import Settings
@@ -37,14 +38,15 @@ class Check:
 
 
 class Patient(NamedTuple):
-    """What is examined. `memory` is None where it cannot be opened, and `problem` says why."""
+    """What is examined. `memory` is None where it cannot be opened, and `failure` says why;
+    `unsettled` says what is wrong with the settings file, if anything."""
 
     settings: Settings
     places: Places
     seen: Seen
     memory: Holdfast | None
-    problem: str = ""
-    remedy: str = ""
+    failure: StoreError | None = None
+    unsettled: SettingsError | None = None
 
 
 Family = Callable[[Patient], list[Check]]

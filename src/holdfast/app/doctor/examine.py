@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.doctor.check import Check, Family, Grade, Patient
+from holdfast.app.doctor.files import check_files
 from holdfast.app.doctor.home import check_home
 from holdfast.app.doctor.hooks import check_hooks
 from holdfast.app.doctor.providers import check_providers
@@ -15,13 +16,14 @@ from holdfast.app.doctor.store import check_models, check_store
 from holdfast.app.doctor.work import check_work
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
-from holdfast.errors import HoldfastError, StoreError
+from holdfast.errors import HoldfastError, SettingsError, StoreError
 from holdfast.hosts.claude_code.seen import see
 from holdfast.settings import Settings
 
 FAMILIES: tuple[Family, ...] = (
     check_hooks,
     check_home,
+    check_files,
     check_work,
     check_store,
     check_models,
@@ -38,27 +40,37 @@ class Mended(NamedTuple):
 
 
 @contextmanager
-def _patient(settings: Settings, folder: Path | None) -> Generator[Patient]:
+def _patient(
+    settings: Settings, folder: Path | None, unsettled: SettingsError | None
+) -> Generator[Patient]:
     places, seen = Places(settings.home), see(settings.claude_dir, folder)
     try:
         memory = Holdfast(settings, create=False)
     except StoreError as error:
-        yield Patient(settings, places, seen, None, error.message, error.remedy)
+        yield Patient(settings, places, seen, None, error, unsettled)
         return
     with memory:
-        yield Patient(settings, places, seen, memory)
+        yield Patient(settings, places, seen, memory, None, unsettled)
 
 
-def examine(settings: Settings, folder: Path | None) -> list[Check]:
-    """Look at everything; changes nothing."""
-    with _patient(settings, folder) as patient:
+def examine(
+    settings: Settings, folder: Path | None, unsettled: SettingsError | None = None
+) -> list[Check]:
+    """Look at everything; changes nothing. `unsettled` tells why the settings are not those of
+    their file."""
+    with _patient(settings, folder, unsettled) as patient:
         return [check for family in FAMILIES for check in _looked(family, patient)]
 
 
-def mend(settings: Settings, folder: Path | None, may: Callable[[Check], bool]) -> list[Mended]:
+def mend(
+    settings: Settings,
+    folder: Path | None,
+    may: Callable[[Check], bool],
+    unsettled: SettingsError | None = None,
+) -> list[Mended]:
     """Fix what can be fixed; `may` is asked where something is taken away or takes long."""
     done: list[Mended] = []
-    with _patient(settings, folder) as patient:
+    with _patient(settings, folder, unsettled) as patient:
         for family in FAMILIES:
             for check in _looked(family, patient):
                 if check.grade is Grade.OK or check.fix is None:

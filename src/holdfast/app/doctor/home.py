@@ -53,7 +53,8 @@ def _rights_of(name: str, path: Path) -> Check | None:
         sentence = f"Others may look into {path}."
         return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: owner_only(path))
     if not os.access(path, os.W_OK | os.X_OK):
-        return Check(name, Grade.BROKEN, f"{path} cannot be written.", f"chmod 700 {path}")
+        sentence = f"{path} cannot be written."
+        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: owner_only(path))
     return fine(name, f"{path} is yours alone.")
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import holdfast
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code import install
+from holdfast.errors import HoldfastError
+from holdfast.hosts.claude_code import config_file, entries, install
+from holdfast.hosts.claude_code import places as host
+from holdfast.hosts.claude_code.record import Record
 
 _RUN_S = 60
 _CHECK = "import holdfast; print(holdfast.__version__)"
@@ -17,7 +22,7 @@ _CHECK = "import holdfast; print(holdfast.__version__)"
 
 def check_hooks(patient: Patient) -> list[Check]:
     """Entries, scripts, interpreter, and whether all is there once."""
-    found = [_entries(patient), _once(patient)]
+    found = [_entries(patient), _once(patient), _server(patient)]
     if patient.seen.any or patient.places.hooks.is_dir():
         found += [_scripts(patient), _interpreter(patient)]
     return found
@@ -35,14 +40,16 @@ def _entries(patient: Patient) -> Check:
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
     if seen.missing:
         sentence = f"Claude Code does not tell of {', '.join(seen.missing)}."
-        return Check(name, Grade.BROKEN, sentence, "holdfast setup")
+        return _mendable(patient, name, Grade.BROKEN, sentence, "holdfast setup")
     ours = patient.places.hooks / "capture.sh"
     paths = {path for paths in seen.scripts.values() for path in paths}
     for path in sorted(paths):
         if not path.exists():
             sentence = f"Claude Code runs {path}, which is not there."
             remedy = "holdfast doctor --fix" if path == ours else "holdfast setup"
-            return Check(name, Grade.BROKEN, sentence, remedy)
+            if path == ours:
+                return Check(name, Grade.BROKEN, sentence, remedy)
+            return _mendable(patient, name, Grade.BROKEN, sentence, remedy)
         if os.path.realpath(path) != os.path.realpath(ours):
             sentence = f"Claude Code runs {path}: its events go to another home than this one."
             return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
@@ -57,8 +64,65 @@ def _once(patient: Patient) -> Check:
         return Check("once", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin")
     if twice:
         sentence = f"The settings name our hook more than once for {', '.join(twice)}."
-        return Check("once", Grade.WARNING, sentence, "holdfast setup")
+        return _mendable(patient, "once", Grade.WARNING, sentence, "holdfast setup")
     return fine("once", "No hook is installed twice.")
+
+
+def _server(patient: Patient) -> Check:
+    """Whether Claude can ask: the entry that setup made is there, and its program too."""
+    name, home = "server", patient.settings.home
+    file = host.servers_file(patient.settings.claude_dir, patient.settings.own_claude_dir)
+    ours = _our_server(file, home)
+    if ours is None:
+        if str(file) not in Record(home).files or patient.seen.plugins or not patient.seen.any:
+            return fine(name, "No server was set up here.")
+        sentence = f"{file} does not name the server any more: Claude cannot ask this memory."
+        return _mendable(patient, name, Grade.WARNING, sentence, "holdfast setup")
+    if ours and not Path(ours).exists():
+        sentence = f"{file} names {ours} for the server, which is not there."
+        return _mendable(patient, name, Grade.BROKEN, sentence, "holdfast setup")
+    return fine(name, "Claude can ask this memory.")
+
+
+def _our_server(file: Path, home: Path) -> str | None:
+    """The program of our server's entry; None where there is no entry, "" where it names none."""
+    try:
+        found = config_file.load(file)
+        if "" not in entries.servers_of(found.text, home, host.default_home()):
+            return None
+        known: Any = json.loads(found.text)
+        return str(known["mcpServers"][entries.SERVER].get("command", ""))
+    except (HoldfastError, OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _mendable(patient: Patient, name: str, grade: Grade, sentence: str, remedy: str) -> Check:
+    """What setting up again mends, for whom it was set up."""
+    settings, home = patient.settings, patient.settings.home
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError:
+        return Check(name, grade, sentence, remedy)
+    wheres = [host.locate(settings, scope, folder) for scope in host.Scope]
+    scopes = install.is_set_up(home, wheres, host.default_home())
+    if not scopes or patient.seen.plugins:
+        return Check(name, grade, sentence, remedy)
+
+    def set_up() -> str:
+        python = install.find_interpreter()
+        changed = 0
+        for where in wheres:
+            if where.scope in scopes:
+                # A hook that is there twice goes first; then each is put in once.
+                plan = install.plan_uninstall(home, [where], False, host.default_home())
+                install.carry_out(home, plan.changes, host.default_home())
+                plan = install.plan_install(home, where, python, host.default_home())
+                install.carry_out(home, plan.changes, host.default_home())
+                changed += 1
+        return f"Set up again in {changed} place{'s' * (changed != 1)}."
+
+    asks = "Set up the entries in Claude Code's settings again?"
+    return Check(name, grade, sentence, remedy, set_up, asks)
 
 
 def _scripts(patient: Patient) -> Check:
@@ -93,11 +157,17 @@ def _bytes(path: Path) -> bytes:
 
 def _interpreter(patient: Patient) -> Check:
     """Whether the Python that hooks start can run us."""
-    name = "interpreter"
-    lines = _named(patient.places)
+    name, places = "interpreter", patient.places
+    lines = _named(places)
+
+    def name_ours() -> str:
+        python = install.find_interpreter()
+        install.prepare_home(places, python)
+        return f"Hooks run {python.path} from now on."
+
     if len(lines) < 2:
         sentence = f"{patient.places.interpreter} does not name a Python."
-        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix")
+        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", name_ours)
     try:
         done = subprocess.run(
             [lines[0], *lines[1].split(), "-c", _CHECK],
@@ -108,10 +178,11 @@ def _interpreter(patient: Patient) -> Check:
             cwd="/",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Check(name, Grade.BROKEN, f"{lines[0]} cannot be run: {error}.", "holdfast setup")
+        sentence = f"{lines[0]} cannot be run: {error}."
+        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", name_ours)
     if done.returncode:
         sentence = f"{lines[0]} {lines[1]} cannot import Holdfast."
-        return Check(name, Grade.BROKEN, sentence, "holdfast setup")
+        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", name_ours)
     version = done.stdout.strip()
     if version != holdfast.__version__:
         sentence = f"Hooks run Holdfast {version}; this is {holdfast.__version__}."

@@ -7,13 +7,19 @@ import hashlib
 from pathlib import Path
 
 from holdfast.app.backends import place_of
+from holdfast.app.backing_up import put_back_whole, set_aside
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
 from holdfast.recall.matrix import is_whole
 from holdfast.settings import NO_MODEL
 
 _BACKUP = (
-    "Move it aside and put back the newest file of the backups folder; then run holdfast ingest."
+    "holdfast doctor --fix puts back the latest of the backups that is whole, and keeps the file."
+)
+_ASKS = (
+    "Put the latest whole backup in its place, or begin anew where there is none? The damaged file "
+    "is kept, and what transcripts on disk hold is read again; decisions since the backup are lost."
 )
 
 _MENDING_S = 60.0
@@ -21,8 +27,10 @@ _MENDING_S = 60.0
 
 def check_store(patient: Patient) -> list[Check]:
     """Database, derived rows, vectors."""
-    if patient.memory is None:
-        return [Check("memory", Grade.BROKEN, patient.problem, patient.remedy)]
+    if (failure := patient.failure) is not None:
+        if not isinstance(failure, StoreCorruptError) or patient.settings.store:
+            return [Check("memory", Grade.BROKEN, failure.message, failure.remedy)]
+        return [_damaged(patient, failure.message)]
     if not patient.settings.store and not patient.settings.database.exists():
         return [fine("memory", "Nothing is remembered yet.")]
     return [*_database(patient), _balance(patient), _vectors(patient)]
@@ -33,7 +41,7 @@ def _database(patient: Patient) -> list[Check]:
     memory = patient.memory
     faults = memory.store.faults()
     if faults.damaged:
-        return [Check("memory", Grade.BROKEN, f"Damaged: {'; '.join(faults.damaged)}.", _BACKUP)]
+        return [_damaged(patient, f"Damaged: {'; '.join(faults.damaged)}.")]
     whole = fine("memory", f"{place_of(patient.settings)} is whole.")
     if not faults.derived:
         return [whole, fine("derived", "What is derived matches what it is derived from.")]
@@ -44,6 +52,23 @@ def _database(patient: Patient) -> list[Check]:
     sentence = f"Does not match its source: {'; '.join(faults.derived)}."
     asks = "Drop everything derived and make it again? Nothing that was read is lost."
     return [whole, Check("derived", Grade.BROKEN, sentence, "doctor --fix", rebuild, asks)]
+
+
+def _damaged(patient: Patient, sentence: str) -> Check:
+    """A file that is not whole. A server's is looked after by those who run it."""
+    settings, memory = patient.settings, patient.memory
+    if settings.store:
+        return Check("memory", Grade.BROKEN, sentence, "See docs/operations.md, PostgreSQL.")
+
+    def put_back() -> str:
+        if memory is not None:
+            memory.close()
+        found = put_back_whole(settings)
+        if found is None:
+            return f"Kept as {set_aside(settings)}; `holdfast ingest` reads your sessions again."
+        return f"{found.look.path} was put back; what was there is kept as {found.aside}."
+
+    return Check("memory", Grade.BROKEN, sentence, _BACKUP, put_back, _ASKS)
 
 
 def _balance(patient: Patient) -> Check:

@@ -9,15 +9,17 @@ from pathlib import Path
 
 from holdfast.app.doctor.check import Check, Grade, checkup
 from holdfast.app.doctor.examine import Mended, examine, mend
+from holdfast.errors import SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.installed import fitting
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.settings import load_settings
+from holdfast.settings import Settings, load_settings
 
 HELP = """\
-Check that everything is in order: hooks, scripts, interpreter, permissions, room, events,
-worker, memory, derived rows, vectors, model, providers. Says what is wrong and how to mend
-it; --fix mends what is safe to mend. Exit status 1 if something is broken."""
+Check that everything is in order: hooks, server, scripts, interpreter, permissions, room,
+settings, journals, backups, events, worker, memory, derived rows, vectors, model,
+providers. Says what is wrong and how to mend it; --fix mends it, and asks before it takes
+something away or changes settings of Claude Code. Exit status 1 if something is broken."""
 
 EXAMPLES = """\
   holdfast doctor
@@ -39,17 +41,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    settings, folder = load_settings(), _folder()
-    mended: list[Mended] = []
+    folder, mended = _folder(), list[Mended]()
+    settings, unsettled = _settings()
     if arguments.fix:
-        mended = mend(settings, folder, _asker(arguments.yes))
-    checks = examine(settings, folder)
+        mended = mend(settings, folder, _asker(arguments.yes), unsettled)
+        settings, unsettled = _settings()
+    checks = examine(settings, folder, unsettled)
     broken = any(check.grade is Grade.BROKEN for check in checks)
     if arguments.json:
         screen.json(checkup(checks, mended))
     else:
         _print(screen, mended, checks)
     return int(broken)
+
+
+def _settings() -> tuple[Settings, SettingsError | None]:
+    """The settings; the usual ones where their file cannot be used, and why."""
+    try:
+        return load_settings(), None
+    except SettingsError as error:
+        return load_settings(without_file=True), error
 
 
 def _folder() -> Path | None:
