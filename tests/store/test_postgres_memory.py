@@ -212,23 +212,6 @@ def test_the_command_line_moves_a_memory(postgres: Server, tmp_path: Path) -> No
     ]
 
 
-def test_a_move_that_is_cut_off_leaves_nothing(postgres: Server, tmp_path: Path) -> None:
-    home, url = settings_of(tmp_path), postgres.database()
-    with Holdfast(home) as memory:
-        memory.remember("Imports pass an idempotency key, always.", bank="proj")
-
-    def stop(done: int, total: int) -> None:
-        if done == total // 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        move_memory(home, "sqlite://", url, stop)
-    store = open_store(replace(home, store=url))
-    assert store.banks() == []
-    store.close()
-    assert move_memory(home, "sqlite://", url).rows > 3
-
-
 def test_what_names_no_memory_is_not_moved(tmp_path: Path) -> None:
     home = settings_of(tmp_path)
     for source, target in (

@@ -87,6 +87,8 @@ class PostgresConnection:
         }
         self.place = place_of(url)
         self.schema = address.schema
+        # Whether this is who fills a memory that nobody else may open yet.
+        self.filling = False
         self._pool, self._let_go = shared(address, settings, self)
         self._changes = 0
         self._changed_before = 0
@@ -271,7 +273,9 @@ class PostgresConnection:
 
 
 def _is_question(words: str) -> bool:
-    return words.startswith("SELECT") or (words.startswith("WITH") and "INSERT INTO" not in words)
+    if words.startswith("WITH"):
+        return "INSERT INTO" not in words
+    return words.startswith(("SELECT", "DECLARE", "FETCH", "CLOSE"))
 
 
 def _cells(row: Sequence[Any]) -> list[Any]:

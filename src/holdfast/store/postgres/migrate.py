@@ -14,6 +14,13 @@ from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.nearness import prepare
 
 _THERE = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
+_NUMBER = (
+    "SELECT coalesce(max(number) FILTER (WHERE number < %s), 0), "
+    "count(*) FILTER (WHERE number = %s) FROM migration"
+)
+# Stands in the place of a schema's number for as long as a memory is filled: also programs that
+# know nothing of it do not open one of such a number.
+FILLING = 1_000_000
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
 # Rows of these belong to the bank of the row that they name.
 _CHILDREN = {
@@ -47,7 +54,17 @@ def version_of(connection: PostgresConnection) -> int:
             f"The schema {connection.schema} at {connection.place} belongs to another program.",
             "Name another schema, or another database.",
         )
-    ((number,),) = connection.said("SELECT coalesce(max(number), 0) FROM migration")
+    return number_of(connection)
+
+
+def number_of(connection: PostgresConnection) -> int:
+    """The same of one that is ours; refuses one that is not full yet."""
+    ((number, filling),) = connection.said(_NUMBER, (FILLING, FILLING))
+    if filling and not connection.filling:
+        raise StoreError(
+            f"A move to the memory at {connection.place} was begun and is not finished.",
+            "Run the same `holdfast migrate` again: it goes on where it stopped.",
+        )
     return int(number)
 
 

@@ -1,47 +1,54 @@
 """A whole memory from a file to a server, or back, row by row.
 
-All of it goes over in one transaction: after a kill the new memory is whole or as empty as
-before, and moving again begins anew. Before it stands, every table is read on both sides and
-compared: how many rows there are, and a hash of them all.
+It goes over in portions, each in a transaction with a note of how far it is (`filling`): after a
+kill, moving again goes on from there. In the end every table is read on both sides and compared:
+how many rows there are, and a hash of them all. What was begun before, and is not what the other
+side holds any more, is cleared and moved anew. Until it stands nobody can open what is filled.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Any, NamedTuple
 
 from holdfast.errors import InputError, StoreError
 from holdfast.store.postgres import words
+from holdfast.store.postgres.filling import Filling, OutdatedError
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Connection
 from holdfast.store.sqlite.store import SqliteStore
 
 Either = SqliteStore | PostgresStore
-# Called with the tables that are over, and how many there are.
+# Called with the tables that are over, and how many there are; after each portion.
 Tick = Callable[[int, int], None]
 
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'fts%' "
-    "AND name NOT LIKE 'sqlite%' ORDER BY name"
+    "AND name NOT LIKE 'sqlite%' AND name <> 'moving' ORDER BY name"
 )
 # What others refer to goes first; what triggers fill by themselves, last and anew.
 _FIRST = ("bank", "source", "session")
 _LAST = ("unshown",)
 _AT_ONCE = 500
-_NUMBERED = (
-    "SELECT table_name, column_name FROM information_schema.columns "
-    "WHERE table_schema = current_schema() AND is_identity = 'YES'"
-)
 
 
 class Moved(NamedTuple):
-    """How much went over."""
+    """How much there is now, and how many rows of it an earlier run had brought."""
 
     tables: int
     rows: int
+    before: int = 0
+
+
+class _Table(NamedTuple):
+    """A table: what it is made of, and in which order it is read."""
+
+    name: str
+    columns: Sequence[str]
+    order: Sequence[str]
 
 
 class _Print(NamedTuple):
@@ -51,69 +58,91 @@ class _Print(NamedTuple):
     hash: int
 
 
-def move(source: Either, target: Either, tick: Tick = lambda done, total: None) -> Moved:
-    """Fill an empty memory with all that another one of the same version holds."""
-    if target.banks():
-        raise InputError(
-            "The memory to move to is not empty.", "Name a new database, or another file."
+def move(source: Either, target: Either, name: str, tick: Tick = lambda done, total: None) -> Moved:
+    """Fill a memory that is being filled with all that another one of the same version holds;
+    `name` tells which one that is. An `OutdatedError` wants it cleared and moved anew."""
+    tables = _tables(source, target)
+    filling = Filling(target, name)
+    before = filling.rows
+    with source.transaction():
+        if before and _strange(source, target, tables, filling):
+            raise OutdatedError
+        _copy(source, target, tables, filling, tick)
+        wrong = _different(source, target, tables)
+    if wrong and before:
+        raise OutdatedError
+    if wrong:
+        raise StoreError(
+            f"The table {wrong} did not arrive as it was; nothing can be asked of it.",
+            "Run it again; if it happens twice, please report it.",
         )
-    have, get = source.connection, target.connection
-    file = have if isinstance(source, SqliteStore) else get
-    tables = _in_order([name for (name,) in file.execute(_TABLES)])
-    moved = 0
-    with source.transaction(), target.transaction():
-        for number, table in enumerate(tables, 1):
-            columns = [row[1] for row in file.execute(f'PRAGMA table_info("{table}")')]
-            if table in _LAST:
-                get.execute(f'DELETE FROM "{table}"')
-            before = _copied(have, target, table, columns)
-            if _print(_read(get, table, columns)) != before:
-                raise StoreError(
-                    f"The table {table} did not arrive as it was; nothing was moved.",
-                    "Run it again; if it happens twice, please report it.",
-                )
-            moved += before.rows
-            tick(number, len(tables))
-        if isinstance(target, PostgresStore):
-            _count_on(get)
-    return Moved(len(tables), moved)
+    filling.finish()
+    return Moved(len(tables), filling.rows, before)
 
 
-def _in_order(tables: Sequence[str]) -> list[str]:
-    others = [name for name in tables if name not in (*_FIRST, *_LAST)]
-    return [*_FIRST, *others, *_LAST]
+def _tables(source: Either, target: Either) -> list[_Table]:
+    file = source if isinstance(source, SqliteStore) else target
+    if not isinstance(file, SqliteStore):
+        raise InputError("Both memories lie on servers.", "Use pg_dump and pg_restore.")
+    names = [name for (name,) in file.connection.execute(_TABLES)]
+    others = [name for name in names if name not in (*_FIRST, *_LAST)]
+    found: list[_Table] = []
+    for name in (*_FIRST, *others, *_LAST):
+        told = file.connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+        columns = [row[1] for row in told]
+        key = [row[1] for row in sorted(told, key=lambda row: row[5]) if row[5]]
+        found.append(_Table(name, columns, key or columns))
+    return found
 
 
-def _read(connection: Connection, table: str, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-    names = ", ".join(f'"{name}"' for name in columns)
-    return iter(connection.execute(f'SELECT {names} FROM "{table}"'))
+def _copy(
+    source: Either, target: Either, tables: Sequence[_Table], filling: Filling, tick: Tick
+) -> None:
+    for done, table in enumerate(tables):
+        over = filling.over(table.name)
+        if over is None:
+            continue
+        if table.name in _LAST and not over:
+            target.connection.execute(f'DELETE FROM "{table.name}"')
+        found = _read(source, table, over)
+        while some := list(islice(found, _AT_ONCE)):
+            with target.transaction():
+                _put(target, table, some)
+                filling.note(table.name, len(some))
+            tick(done, len(tables))
+        with target.transaction():
+            filling.note_over(table.name)
+        tick(done + 1, len(tables))
 
 
-def _copied(have: Connection, target: Either, table: str, columns: Sequence[str]) -> _Print:
-    """Copy a table; what it held."""
-    names = ", ".join(f'"{name}"' for name in columns)
-    more = ', "words", "length"' if _indexed(target, table) else ""
-    marks = rows.marks(names + more)
-    statement = f'INSERT INTO "{table}" ({names}{more}) VALUES ({marks})'
-    found = _read(have, table, columns)
-    count = total = 0
-    while some := list(islice(found, _AT_ONCE)):
-        held = _print(some)
-        count, total = count + held.rows, (total + held.hash) % (1 << 128)
-        target.connection.executemany(statement, _with_words(target, table, columns, some))
-    return _Print(count, total)
+def _read(store: Either, table: _Table, skip: int = 0) -> Iterator[Sequence[Any]]:
+    """The rows of a table in their order, without the first of them; within a transaction."""
+    names = _listed(table.columns)
+    statement = f'SELECT {names} FROM "{table.name}" ORDER BY {_listed(table.order)}'
+    if isinstance(store, PostgresStore):
+        return store.stream(f"{statement} OFFSET {skip}")
+    return iter(store.connection.execute(f"{statement} LIMIT -1 OFFSET {skip}"))
 
 
-def _indexed(target: Either, table: str) -> bool:
-    return table == "passage" and isinstance(target, PostgresStore)
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _put(target: Either, table: _Table, some: Sequence[Sequence[Any]]) -> None:
+    indexed = table.name == "passage" and isinstance(target, PostgresStore)
+    names = _listed((*table.columns, "words", "length") if indexed else table.columns)
+    target.connection.executemany(
+        f'INSERT INTO "{table.name}" ({names}) VALUES ({rows.marks(names)})',
+        _with_words(target, table.columns, some)
+        if indexed and isinstance(target, PostgresStore)
+        else some,
+    )
 
 
 def _with_words(
-    target: Either, table: str, columns: Sequence[str], some: Sequence[Sequence[Any]]
+    target: PostgresStore, columns: Sequence[str], some: Sequence[Sequence[Any]]
 ) -> Sequence[Sequence[Any]]:
     """Passages bring their words along to a server; a file finds them by itself."""
-    if table != "passage" or not isinstance(target, PostgresStore):
-        return some
     bank, body, context = (columns.index(name) for name in ("bank", "body", "context"))
     cut = target.tokens([row[at] for row in some for at in (body, context)])
     return [
@@ -122,18 +151,35 @@ def _with_words(
     ]
 
 
+def _strange(source: Either, target: Either, tables: Sequence[_Table], filling: Filling) -> str:
+    """The first table that an earlier run brought otherwise than it is now."""
+    with _reading(target):
+        for table in tables:
+            over = filling.over(table.name)
+            if over == 0:
+                continue
+            if _print(islice(_read(source, table), over)) != _print(_read(target, table)):
+                return table.name
+    return ""
+
+
+def _different(source: Either, target: Either, tables: Sequence[_Table]) -> str:
+    """The first table that is not the same on both sides."""
+    with _reading(target):
+        for table in tables:
+            if _print(_read(source, table)) != _print(_read(target, table)):
+                return table.name
+    return ""
+
+
+def _reading(target: Either) -> AbstractContextManager[None]:
+    """What a server needs to be read a few rows at a time."""
+    return target.transaction() if isinstance(target, PostgresStore) else nullcontext()
+
+
 def _print(found: Iterable[Sequence[Any]]) -> _Print:
     count = total = 0
     for row in found:
         hashed = hashlib.blake2b(repr(tuple(row)).encode(), digest_size=16).digest()
         count, total = count + 1, (total + int.from_bytes(hashed)) % (1 << 128)
     return _Print(count, total)
-
-
-def _count_on(get: Connection) -> None:
-    """Let numbers go on after those that came along."""
-    for table, column in get.execute(_NUMBERED).fetchall():
-        get.execute(
-            f"SELECT setval(pg_get_serial_sequence('\"{table}\"', '{column}'), "
-            f'max("{column}")) FROM "{table}" HAVING count(*) > 0'
-        )

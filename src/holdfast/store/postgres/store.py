@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -17,7 +18,7 @@ from holdfast.store.postgres.address import SCHEMA
 from holdfast.store.postgres.beside import Beside
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.faults import ours
-from holdfast.store.postgres.migrate import check_current, migrate
+from holdfast.store.postgres.migrate import check_current, migrate, number_of
 from holdfast.store.postgres.nearness import NearWays
 from holdfast.store.postgres.schema import VERSION, steps
 from holdfast.store.postgres.searching import PostgresReader
@@ -27,6 +28,7 @@ from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.migrate import check_still
 from holdfast.store.sqlite.writer import SqliteWriter
 
+_AT_ONCE = 1000
 _TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind = 'r' ORDER BY relname"
@@ -59,15 +61,19 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
         busy_s: float | None = None,
         as_it_is: bool = False,
         banks: Sequence[str] | None = None,
+        filling: bool = False,
     ) -> None:
         """Open a memory, making it if need be; any thread may use it, one at a time. With `banks`
         it sees and writes those alone: the server keeps it to them, so the role that opens it
-        must be one that the server can keep to anything. One `as_it_is` is never changed."""
+        must be one that the server can keep to anything. One `as_it_is` is never changed. Who is
+        `filling` it may open one that is not full yet."""
         self._server = PostgresConnection(url, banks, busy_s)
+        self._server.filling = filling
         super().__init__(self._server, Path(self._server.place))
         self._tokens = words.Tokens()
         self._opened = (self._tokens, url, banks, busy_s, False)
         self._depth = 0
+        self._streams = 0
         self._spare: list[ReadStore] = []
         self._version = known = VERSION if migrations is None else len(migrations)
         try:
@@ -123,8 +129,27 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
 
     def _check_still(self) -> None:
         """A newer program may have changed the tables since this one opened them."""
-        ((version,),) = self._server.said("SELECT coalesce(max(number), 0) FROM migration")
-        check_still(int(version), self._path, self._version)
+        check_still(number_of(self._server), self._path, self._version)
+
+    def stream(self, statement: str) -> Iterator[Any]:
+        """The rows of a question a few at a time; within a transaction."""
+        self._streams += 1
+        name = f"stream_{self._streams}"
+        self._server.execute_own(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}")
+        while some := self._server.said(f"FETCH {_AT_ONCE} FROM {name}"):
+            yield from some
+        self._server.execute_own(f"CLOSE {name}")
+
+    def clear(self) -> None:
+        """Empty all tables, also one whose rows nobody may remove."""
+        with self.transaction():
+            found = [name for (name,) in self._server.said(_TABLES)]
+            tables = [f'"{name}"' for name in found if name not in ("migration", "generation")]
+            for table in tables:
+                self._server.script(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+            self._server.script(f"TRUNCATE {', '.join(tables)}")
+            for table in tables:
+                self._server.script(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
     def put_passages(self, passages: Sequence[Passage]) -> None:
         columns = f"{rows.PASSAGE}, scope, words, length"

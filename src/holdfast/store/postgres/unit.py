@@ -72,7 +72,8 @@ class Unit:
             self._raw.cancel_safe()
 
     def script(self, statements: str) -> None:
-        """Several statements at once, without values."""
+        """Several statements at once, without values; what has some is not said again."""
+        self._said = None
         self._here().execute(cast(LiteralString, statements))
 
     def say(self, words: LiteralString, rows: Rows, many: bool) -> Came:

@@ -14,9 +14,9 @@ from holdfast.settings import load_settings
 
 HELP = """\
 Move a whole memory from a file to a PostgreSQL server, or back. The memory to move to must be
-new or empty; the old one stays as it is. Everything goes over as one: stopped at any point,
-nothing is there, and it can be run again. Every table is compared before it stands, by the
-number of its rows and a hash of them.
+new or empty; the old one stays as it is. Stopped at any point, run it again: it goes on where
+it was. Until all is over, and every table was compared by the number of its rows and a hash of
+them, nobody can open the new one.
 
 Nothing should write to the old memory meanwhile; whoever tries waits. Afterwards let the
 setting `store`, or HOLDFAST_STORE, name the new one."""
@@ -46,8 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
     progress.finish()
     screen = Screen()
     if arguments.json:
-        screen.json({"tables": moved.tables, "rows": moved.rows, "compared": True})
+        told = {"tables": moved.tables, "rows": moved.rows, "before": moved.before}
+        screen.json({**told, "compared": True})
         return 0
     rows, tables = number(moved.rows, "row"), number(moved.tables, "table")
-    screen.wrap(f"Moved and compared: {rows} in {tables}. Now let `store` name the new memory.")
+    before = f", {number(moved.before, 'row')} of them before" if moved.before else ""
+    screen.wrap(
+        f"Moved and compared: {rows} in {tables}{before}. Now let `store` name the new memory."
+    )
     return 0

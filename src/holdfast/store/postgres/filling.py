@@ -1,0 +1,116 @@
+"""How far the filling of a memory is, noted in the memory itself.
+
+On a server the memory carries a number beyond every schema until it is full, so that no program
+opens it, not even an older one. A file that is being filled lies beside the one that it will be.
+"""
+
+from __future__ import annotations
+
+from holdfast.errors import InputError, StoreBusyError, StoreError
+from holdfast.store.postgres.migrate import FILLING
+from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.sqlite.store import SqliteStore
+
+_NUMBERED = (
+    "SELECT table_name, column_name FROM information_schema.columns "
+    "WHERE table_schema = current_schema() AND is_identity = 'YES'"
+)
+# Which memory is being moved here; no table has such a name.
+_SOURCE = "from "
+_DONE = 1
+
+
+class OutdatedError(StoreError):
+    """What was begun is of no use, and is to be cleared."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "What was moved before is not what the other memory holds now.", "Run it again."
+        )
+
+
+class Filling:
+    """The notes: how many rows of each table are over, and which tables are."""
+
+    def __init__(self, target: SqliteStore | PostgresStore, name: str) -> None:
+        """Begin, or go on with what was begun. What was begun with another memory is no help."""
+        self._target = target
+        self._get = target.connection
+        if not self._is_begun():
+            if target.banks():
+                raise InputError(
+                    "The memory to move to is not empty.", "Name a new database, or another file."
+                )
+            self._begin()
+        self._known: dict[str, tuple[int, int]] = {
+            table: (count, done)
+            for table, count, done in self._get.execute("SELECT name, count, done FROM moving")
+        }
+        self.rows = sum(count for count, _ in self._known.values())
+        if _SOURCE + name not in self._known:
+            if self.rows:
+                raise OutdatedError
+            self._get.execute("INSERT INTO moving VALUES (?, 0, 1)", (_SOURCE + name,))
+
+    def over(self, table: str) -> int | None:
+        """How many rows of a table are over; None if all are."""
+        count, done = self._known.get(table, (0, 0))
+        return None if done == _DONE else count
+
+    def note(self, table: str, more: int) -> None:
+        """So many more are over; within the transaction that brings them."""
+        self._set(table, more, 0)
+        self.rows += more
+
+    def note_over(self, table: str) -> None:
+        """All of a table are."""
+        self._set(table, 0, _DONE)
+
+    def finish(self) -> None:
+        """Let the memory be one like any other."""
+        with self._target.transaction():
+            if isinstance(self._target, PostgresStore):
+                self._count_on()
+                self._get.execute("DELETE FROM migration WHERE number = ?", (FILLING,))
+            self._get.execute("DROP TABLE moving")
+
+    def _is_begun(self) -> bool:
+        if isinstance(self._target, PostgresStore):
+            found = self._get.execute("SELECT 1 FROM migration WHERE number = ?", (FILLING,))
+        else:
+            found = self._get.execute("SELECT 1 FROM sqlite_master WHERE name = 'moving'")
+        return found.fetchone() is not None
+
+    def _begin(self) -> None:
+        with self._target.transaction():
+            self._get.execute(
+                "CREATE TABLE moving (name text PRIMARY KEY, count bigint, done bigint)"
+            )
+            if isinstance(self._target, PostgresStore):
+                self._get.execute("INSERT INTO migration VALUES (?, 'filling')", (FILLING,))
+
+    def _set(self, table: str, more: int, done: int) -> None:
+        count, was = self._known.get(table, (0, 0))
+        if table in self._known:
+            noted = self._get.execute(
+                "UPDATE moving SET count = ?, done = ? WHERE name = ? AND count = ? AND done = ?",
+                (count + more, done, table, count, was),
+            )
+        else:
+            noted = self._get.execute(
+                "INSERT INTO moving VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (table, count + more, done),
+            )
+        if noted.rowcount != 1:
+            raise StoreBusyError(
+                "Somebody else is filling this memory.", "Wait until that is done; then try again."
+            )
+        self._known[table] = (count + more, done)
+
+    def _count_on(self) -> None:
+        """Let numbers go on after those that came along."""
+        for table, column in self._get.execute(_NUMBERED).fetchall():
+            self._get.execute(
+                f"SELECT setval(pg_get_serial_sequence('\"{table}\"', '{column}'), "
+                f'max("{column}")) FROM "{table}" HAVING count(*) > 0'
+            )
