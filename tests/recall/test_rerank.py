@@ -140,6 +140,19 @@ def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path)
     assert model.read[1].startswith(f"[8 May 2026] {FILLER[:20]}")
 
 
+def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path: Path) -> None:
+    told = Told([1.0])
+    reading = CrossReading(Semantics(tmp_path, Parts(None, None, None, told)))
+    answer = "The retry limit of the queue is five."
+
+    judged(reading, "the retry limit of the queue", candidate("long", FILLER * 2 + answer))
+    judged(reading, "the price of tea", candidate("long", FILLER * 2 + answer))
+
+    met, elsewhere = told.read
+    assert answer in met and met.startswith("[8 May 2026] ")
+    assert elsewhere.startswith("[8 May 2026] We talked about the weather")
+
+
 def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:
     pool = pool_of(
         *(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2), ("d", 1)))

@@ -8,7 +8,7 @@ evidence, or blended with the order so far.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from time import monotonic
 from typing import Protocol
@@ -18,7 +18,7 @@ from holdfast.model.query import Strategy
 from holdfast.recall.candidates import Candidate, Pool
 from holdfast.recall.meaning import Meaning
 from holdfast.recall.question import Query
-from holdfast.recall.relevance import proximity
+from holdfast.recall.relevance import proximity, share_of, stems_in
 
 # What the cross-encoder says against what all else says.
 SHARE = 0.7
@@ -28,8 +28,12 @@ _CONTEXT = 300
 _SHORT = 400
 # What words that stand together count beside words matched one by one, which count 1.
 _TOGETHER = 2 / 3
-# The cross-encoder takes as long as its texts are long: the start of one is judged.
+# The cross-encoder takes as long as its texts are long: of a long one it is given a stretch, the
+# start unless another holds more of the question.
 _READ = 800
+_STEP = 200
+_SEARCHED = 4800
+_WORTH_MOVING = 0.02
 # What it says of a short turn's neighbours, and of the best of a session, counts for the turn.
 _BESIDE = 0.1
 _AROUND = 0.1
@@ -102,9 +106,9 @@ class CrossReading:
     def judge(
         self, query: Query, best: Sequence[Candidate], deadline: float
     ) -> Sequence[float] | None:
-        """By the start of each; what is short after what stood before it, what is long only after
+        """By a stretch of each; what is short after what stood before it, what is long only after
         its day, since its own words say what it is about."""
-        texts = [_read_by(candidate)[:_READ] for candidate in best]
+        texts = [_read_by(candidate, query.weight)[:_READ] for candidate in best]
         return self._meaning.rerank(query.text, texts, deadline)
 
 
@@ -178,14 +182,29 @@ def _is_short_turn(candidate: Candidate) -> bool:
     return candidate.passage.kind == "turn" and len(candidate.passage.body) <= _SHORT
 
 
-def _read_by(candidate: Candidate) -> str:
+def _read_by(candidate: Candidate, weight: Mapping[str, float]) -> str:
     body, time = candidate.passage.body, candidate.passage.time
     if len(body) <= _SHORT:
         return _in_context(candidate)[0]
+    stretch = body[_telling_start(body, weight) :]
     if not time:
-        return body
+        return stretch
     day = datetime.fromisoformat(time)
-    return f"[{day.day} {day:%B %Y}] {body}"
+    return f"[{day.day} {day:%B %Y}] {stretch}"
+
+
+def _telling_start(body: str, weight: Mapping[str, float]) -> int:
+    """Where the stretch of a text begins that holds most of a question, at a word."""
+    if len(body) <= _READ:
+        return 0
+    steps = range(0, min(len(body), _SEARCHED), _STEP)
+    held = [stems_in(weight, body[n : n + _STEP]) for n in steps]
+    start, most = 0, 0.0
+    for first, n in enumerate(steps):
+        within = share_of(weight, frozenset().union(*held[first : first + _READ // _STEP]))
+        if within > most + (_WORTH_MOVING if n else 0.0):
+            start, most = n, within
+    return body.find(" ", start) + 1 if start else 0
 
 
 def _parts(candidate: Candidate) -> list[str]:
