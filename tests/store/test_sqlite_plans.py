@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from holdfast.model.query import Filter, Moment
+from holdfast.store.overview import Wanted
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.store_samples import BANK, NOON, SESSION, a_commit, an_exchange, prepared
 
@@ -59,6 +60,15 @@ def test_finding_work_reads_no_table_from_end_to_end(path: Path, filter: Filter)
         told = plans(path, lambda store, bank=bank: store.sift(bank, filter))
         assert told
         assert not [step for step in told if "SCAN" in step and not step.startswith(SHORT)]
+
+
+@pytest.mark.parametrize("wanted", [Wanted(), Wanted(author="ada")])
+def test_a_history_is_read_in_the_order_of_its_index(path: Path, wanted: Wanted) -> None:
+    for bank in (BANK, None):
+        told = plans(path, lambda store, bank=bank: store.history(bank, wanted, 40))
+        assert "SEARCH commit USING COVERING INDEX commit_time (bank=?)" in told
+        assert "USE TEMP B-TREE FOR ORDER BY" not in told
+    assert any("COVERING INDEX" in step for step in plans(path, lambda s: s.authors(BANK)))
 
 
 def test_a_timeline_reads_each_side_from_its_moment_on(path: Path) -> None:

@@ -39,8 +39,12 @@ def folded(text: str) -> Markup:
 
 
 def diff(text: str) -> Markup:
-    """Lines that came, went and stayed, each in its colour."""
-    return Markup("").join(_diff_line(line) for line in text.split("\n"))
+    """Lines that came, went and stayed, each in its colour; and those that say of which file, and
+    where in it."""
+    lines = text.split("\n")
+    return Markup("").join(
+        _diff_line(kind, line) for kind, line in zip(_kinds(lines), lines, strict=True)
+    )
 
 
 def raw(text: str) -> Markup:
@@ -149,7 +153,26 @@ def _marked(text: str, pattern: re.Pattern[str], told: Callable[[re.Match[str]],
     return Markup("").join([*parts, escape(text[at:])])
 
 
-def _diff_line(line: str) -> Markup:
-    kinds = {"+": "added", "-": "removed", "@": "hunk"}
-    kind = kinds.get(line[:1], "same")
+_KINDS = {"+": "added", "-": "removed", "@": "hunk"}
+_HEADS = ("diff --git ", "index ", "new file mode ", "deleted file mode ", "similarity index ")
+
+
+def _kinds(lines: list[str]) -> Iterator[str]:
+    """What each line of a diff is. A line that went and began with dashes looks like the name of a
+    file; a name has another behind it."""
+    named = False
+    for at, line in enumerate(lines):
+        if named:
+            named = False
+            yield "file"
+        elif line.startswith("--- ") and lines[at + 1 : at + 2] and lines[at + 1][:4] == "+++ ":
+            named = True
+            yield "file"
+        elif line.startswith(_HEADS):
+            yield "file"
+        else:
+            yield _KINDS.get(line[:1], "same")
+
+
+def _diff_line(kind: str, line: str) -> Markup:
     return Markup('<span class="{}">{}</span>').format(kind, raw(line) or Markup("&nbsp;"))

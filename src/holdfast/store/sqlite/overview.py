@@ -43,18 +43,20 @@ class OverviewQuestions(Asking):
     def history(
         self, bank: str | None, wanted: Wanted, limit: int, skip: int = 0
     ) -> list[tuple[str, str]]:
-        where, values = self._in_bank(bank)
-        if wanted.author:
-            where += f" AND {_BY_AUTHOR}"
-            values += (_like(wanted.author),) * 2
         if wanted.path:
             return self._touching(bank, wanted, limit, skip)
-        found = self._all(
-            f"SELECT bank, id FROM seen_commit WHERE {where} "
-            "ORDER BY time DESC, id, bank LIMIT ? OFFSET ?",
-            *(*values, limit, skip),
-        )
-        return [(bank, id) for bank, id in found]
+        by = f" AND {_BY_AUTHOR}" if wanted.author else ""
+        values = (_like(wanted.author),) * 2 if wanted.author else ()
+        found: list[tuple[str, str, str]] = []
+        # Bank by bank: so each is read in the order of its index, and no further than needed.
+        for one in self._bank_ids(bank):
+            rows = self._all(
+                f"SELECT time, id FROM seen_commit WHERE bank = ?{by} "
+                "ORDER BY time DESC, id LIMIT ?",
+                *(one, *values, limit + skip),
+            )
+            found += [(time, id, one) for time, id in rows]
+        return _page(found, limit, skip)
 
     def _touching(
         self, bank: str | None, wanted: Wanted, limit: int, skip: int
@@ -73,9 +75,7 @@ class OverviewQuestions(Asking):
                     *(one, id, *values),
                 )
                 found += [(row[0], id, one)] if row else []
-        found.sort(key=lambda commit: commit[1:])
-        found.sort(key=lambda commit: commit[0], reverse=True)
-        return [(bank, id) for _, id, bank in found[skip : skip + limit]]
+        return _page(found, limit, skip)
 
     def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
         where, values = self._in_bank(bank)
@@ -95,6 +95,13 @@ class OverviewQuestions(Asking):
         except StoreError:  # a library without this table
             return []
         return [Portion(*row) for row in found]
+
+
+def _page(found: list[tuple[str, str, str]], limit: int, skip: int) -> list[tuple[str, str]]:
+    """Some of these by time, the latest first."""
+    found.sort(key=lambda commit: commit[1:])
+    found.sort(key=lambda commit: commit[0], reverse=True)
+    return [(bank, id) for _, id, bank in found[skip : skip + limit]]
 
 
 def _like(text: str) -> str:

@@ -34,6 +34,7 @@ _NAMES = (
     "018_remote",
     "019_imports",
     "020_keys",
+    "021_commits_by_time",
 )
 VERSION = len(_NAMES)
 
