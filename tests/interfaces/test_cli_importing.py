@@ -4,9 +4,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 from tests.app.foreign import claude_mem
+from tools.export_schema import spelled
 
+from holdfast.app.exporting import SCHEMA
 from holdfast.interfaces.cli.main import main
 
 Run = Callable[..., tuple[int, str]]
@@ -56,3 +59,38 @@ def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -
 def test_what_is_missing_is_said(run: Run, given: tuple[str, ...], said: str) -> None:
     status, told = run(*given)
     assert status in (1, 2) and said in told and "Traceback" not in told
+
+
+def test_a_memory_goes_out_and_comes_back(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
+    status, told = run("export", "out.jsonl")
+    assert status == 0 and "4 imported" in told
+    assert json.loads(run("export", "b.jsonl", "--bank", "ketch", "--json")[1])["counts"] == {
+        "alias": 1, "bank": 1, "curation": 1, "imported": 1, "importing": 1,
+    }  # fmt: skip
+    schema = jsonschema.Draft202012Validator(json.loads(run("export", "--schema")[1]))
+    for line in (tmp_path / "out.jsonl").read_text().splitlines():
+        schema.validate(json.loads(line))
+    assert not schema.is_valid({"type": "sent", "bank": "b", "id": "i", "more": 1})
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
+    status, told = run("import", "holdfast", "out.jsonl", "--dry-run")
+    assert status == 0 and "4 imported" in told and "dry run" in told
+    status, told = run("import", "holdfast", "out.jsonl")
+    assert status == 0 and "4 imported" in told
+    assert "from claude-mem://observation/1" in run("recall", "cloth of sails", "--bank", "yawl")[1]
+    status, told = run("import", "holdfast", "out.jsonl")
+    assert "new: nothing" in told and "What was there before" in told
+    for given, said in (
+        (("export",), "Nothing is named"),
+        (("export", "x", "--since", "soon"), "not a date"),
+        (("import", "holdfast", "c.db"), "no export of Holdfast"),
+        (("import", "holdfast", "out.jsonl", "--bank", "b"), "Leave --bank out"),
+    ):
+        status, told = run(*given)
+        assert status == 2 and said in told
+
+
+def test_the_schema_in_the_package_is_that_of_the_tables() -> None:
+    assert SCHEMA.read_text("utf-8") == spelled(), "python tools/export_schema.py"

@@ -91,6 +91,29 @@ class Importer(Sharing):
         name = uri(IMPORTING, id) if got else ""
         return Took(name, program, place, _told(taker, self._bank_names()))
 
+    def import_export(
+        self,
+        path: Path,
+        dry_run: bool = False,
+        tick: Callable[[int, int], None] = lambda done, total: None,
+        who: str = "",
+    ) -> Any:
+        """Put back what `holdfast export` wrote, all of it or nothing; returns a
+        `holdfast.app.restoring.Restored`. A memory in a file that is not empty is backed up
+        first."""
+        restoring: Any = import_module("holdfast.app.restoring")
+        if dry_run:
+            return restoring.look(path)
+        restoring.look(path)
+        backup = ""
+        if self._store.banks() and not self.settings.store:
+            backing: Any = import_module("holdfast.app.backing_up")
+            backup = str(backing.back_up(self.settings, None, self._now).path)
+        redactor = Redactor(self.settings.redact_patterns)
+        done = restoring.restore(self._store, path, self._curator(who), redactor, tick)
+        self._renew()
+        return done._replace(backup=backup)
+
     def importings(self, bank: str | None = None) -> list[tuple[Importing, bool]]:
         """Every import that brought something, and whether it stands."""
         id = self.bank_id(bank)

@@ -38,6 +38,7 @@ from holdfast.store.mind import MindQuestions, MindWays
 from holdfast.store.notes import Checked, Notes
 from holdfast.store.overview import OverviewQuestions
 from holdfast.store.parcels import ParcelQuestions, ParcelWays
+from holdfast.store.portable import PortableQuestions, PortableWays
 from holdfast.store.progress import Progress
 from holdfast.store.rules import RuleQuestions, RuleWays
 from holdfast.store.sessions import SessionQuestions
@@ -101,6 +102,7 @@ class Reader(
     SharedQuestions,
     ParcelQuestions,
     ImportedQuestions,
+    PortableQuestions,
     SessionQuestions,
     OverviewQuestions,
     Protocol,
@@ -304,6 +306,7 @@ class Writer(
     SharedWays,
     ParcelWays,
     ImportedWays,
+    PortableWays,
     Protocol,
 ):
     """The ways in."""

@@ -88,6 +88,7 @@ GROUPS = {
         ),
         "backup": Command("backup", "copy the whole memory into one file, while others go on"),
         "restore-backup": Command("restore_backup", "put a backup in the place of the memory"),
+        "export": Command("export", "write the memory as files that any program can read"),
         "refine": Command("refine", "make again what older rules and prompts made, priced first"),
         "worker": Command("worker", "do what is to be done behind the scenes, now"),
         "migrate": Command("migrate", "move the memory from a file to a server, or back"),

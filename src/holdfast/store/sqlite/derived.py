@@ -15,6 +15,7 @@ from holdfast.store.sqlite.facts import FactWriting
 from holdfast.store.sqlite.graph import GraphWriting
 from holdfast.store.sqlite.imported import ImportedWays
 from holdfast.store.sqlite.mind import MindWays
+from holdfast.store.sqlite.portable import PortableWays
 from holdfast.store.sqlite.rules import RuleWays
 from holdfast.store.sqlite.shared import SharedWays
 
@@ -24,7 +25,14 @@ _OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "authored
 
 
 class DerivedWays(
-    ConceptWays, RuleWays, SharedWays, ImportedWays, MindWays, FactWriting, GraphWriting
+    ConceptWays,
+    RuleWays,
+    SharedWays,
+    ImportedWays,
+    PortableWays,
+    MindWays,
+    FactWriting,
+    GraphWriting,
 ):
     """What can be dropped and made again."""
 

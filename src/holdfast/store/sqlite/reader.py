@@ -22,6 +22,7 @@ from holdfast.store.sqlite.graph import GraphAsking
 from holdfast.store.sqlite.history import HistoryQuestions
 from holdfast.store.sqlite.mind import MindQuestions
 from holdfast.store.sqlite.overview import OverviewQuestions
+from holdfast.store.sqlite.portable import PortableQuestions
 from holdfast.store.sqlite.rules import RuleQuestions
 from holdfast.store.sqlite.sessions import SessionQuestions
 from holdfast.store.sqlite.shared import SHARED, SharedQuestions, shared_of
@@ -52,6 +53,7 @@ class SqliteReader(
     RuleQuestions,
     SharedQuestions,
     imported.ImportedQuestions,
+    PortableQuestions,
     MindQuestions,
     forge.ForgeQuestions,
     CuratingQuestions,
@@ -154,11 +156,8 @@ class SqliteReader(
             for table in tables
             if (row := self._one(f"SELECT count(*) FROM {table} WHERE {where}", *values))
         ]
-        sizes = self._one(
-            "SELECT coalesce(sum(offset), 0), coalesce(sum(l1_bytes), 0) FROM source "
-            f"WHERE {where}",
-            *values,
-        )
+        amounts = "coalesce(sum(offset), 0), coalesce(sum(l1_bytes), 0)"
+        sizes = self._one(f"SELECT {amounts} FROM source WHERE {where}", *values)
         return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
 
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:

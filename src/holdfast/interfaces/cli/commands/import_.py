@@ -33,6 +33,7 @@ _ABOUT = {
     "basic-memory": "a folder of Markdown notes, with their observations and relations",
     "mem0": "memories as its API lists them (JSON), or an export of its plugin",
     "hindsight": "an archive of a bank (ZIP), or memories as its API lists them (JSON)",
+    "holdfast": "what `holdfast export` wrote; comes back as it was",
     "conversation": "one JSON object a line: session, id, time, speaker, text; needs --bank",
 }
 HELP = _HELP.format(formats="\n".join(f"  {name:<14} {about}" for name, about in _ABOUT.items()))
@@ -73,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
             return _list(screen, memory, arguments)
         if arguments.format == "undo":
             return _undo(screen, memory, arguments)
+        if arguments.format == "holdfast":
+            return _holdfast(screen, memory, arguments)
         if arguments.format == "conversation":
             return _conversation(screen, memory, arguments)
         return _records(screen, memory, arguments)
@@ -121,7 +124,7 @@ def _print(screen: Screen, took: Took, looking: bool) -> None:
 
 
 def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items()))
+    return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items()) if n)
 
 
 def _contract(took: Took) -> dict[str, object]:
@@ -171,6 +174,25 @@ def _undo(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
         screen.json({"undone": plain(undone)})
     for entry in () if arguments.json else undone:
         screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
+    return 0
+
+
+def _holdfast(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    if arguments.bank:
+        raise InputError("An export goes into the banks it comes from.", "Leave --bank out.")
+    progress = Progress("restored", lambda count: number(count, "line"))
+    done = memory.import_export(Path(arguments.path), arguments.dry_run, progress)
+    if arguments.json:
+        screen.json(plain(done))
+        return 0
+    if arguments.dry_run:
+        screen.wrap(f"whole: {_counted(Counter(done.header.counts)) or 'nothing'}")
+        screen.line("Nothing was imported: this was a dry run.")
+        return 0
+    screen.wrap(f"new: {_counted(Counter(done.added)) or 'nothing'}")
+    screen.wrap(f"known already: {_counted(Counter(done.known)) or 'nothing'}")
+    if done.backup:
+        screen.line(f"What was there before: {done.backup}")
     return 0
 
 

@@ -1,0 +1,92 @@
+"""`holdfast export`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from holdfast.app.exporting import SCHEMA, Exported, Wanted, check_groups, write_export
+from holdfast.app.reading import ALL_BANKS, Reading, open_reading
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.progress import Progress
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.recall.times import read_span
+from holdfast.store.portable import GROUPS, Chosen
+
+HELP = """\
+Write the memory, or a part of it, as files that any program can read.
+
+jsonl: everything that was read and decided, one JSON object a line, in a versioned format
+(docs/export-format.md); `holdfast import holdfast FILE` brings it back as it was.
+
+Forgotten things are left out, and secrets are taken out once more. A file is there whole or not
+at all."""
+
+EXAMPLES = """\
+  holdfast export memory.jsonl
+  holdfast export work.jsonl --bank work --since 2026-01 --kind sessions --kind decisions"""
+
+_FORMATS = ("jsonl",)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("path", nargs="?", default="", metavar="FILE|DIR", help="where to write it")
+    parser.add_argument(
+        "--format", choices=_FORMATS, default="jsonl", help="what to write (default: jsonl)"
+    )
+    parser.add_argument("--since", metavar="DATE", default="", help="only what is from then on")
+    parser.add_argument("--until", metavar="DATE", default="", help="only what is up to then")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        choices=GROUPS,
+        help="only this; may be given several times (default: all)",
+    )
+    parser.add_argument(
+        "--derived",
+        action="store_true",
+        help="jsonl: also exchanges, digests, facts and concepts, which are made of the rest",
+    )
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of the format, and stop"
+    )
+    options.add_bank(parser, default=ALL_BANKS)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    if arguments.schema:
+        screen.line(SCHEMA.read_text("utf-8").rstrip())
+        return 0
+    if not arguments.path:
+        raise InputError("Nothing is named to write to.", "Give a file, such as memory.jsonl.")
+    check_groups(arguments.kind)
+    with open_reading() as memory:
+        progress = Progress("written", lambda count: number(count, "line"))
+        made = _write(memory, arguments, progress)
+    if arguments.json:
+        screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
+        return 0
+    told = ", ".join(f"{count:,} {name}" for name, count in made.counts.items())
+    screen.line(f"{made.path}: {made.bytes:,} bytes")
+    screen.wrap(told or "nothing", "  ")
+    return 0
+
+
+def _write(memory: Reading, arguments: argparse.Namespace, progress: Progress) -> Exported:
+    bank = memory.bank_id(arguments.bank)
+    banks = tuple(one for one in memory.reader.banks() if bank in (None, one.id))
+    chosen = Chosen(
+        tuple(dict.fromkeys(arguments.kind)),
+        read_span(arguments.since).first if arguments.since else "",
+        read_span(arguments.until).last if arguments.until else "",
+    )
+    wanted = Wanted(banks, chosen, arguments.derived)
+    patterns = memory.settings.redact_patterns
+    path = Path(arguments.path).expanduser()
+    return write_export(memory.reader, path, wanted, patterns, progress)

@@ -1,0 +1,188 @@
+"""A memory's canonical rows in SQLite, read and put back whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from holdfast.store.portable import Chosen, Row, Table
+from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.connection import translated
+from holdfast.store.sqlite.curating import CuratingWays
+
+_AT_ONCE = 500
+
+
+def _shown(kind: str, column: str = "id") -> str:
+    return (
+        "NOT EXISTS (SELECT 1 FROM hidden AS h WHERE h.bank = t.bank "
+        f"AND h.kind = '{kind}' AND h.id = t.\"{column}\")"
+    )
+
+
+_OF_THE_BANK = "t.source IN (SELECT id FROM source WHERE bank = ?)"
+_SESSION_SHOWN = "t.session IN (SELECT s.id FROM seen_session AS s WHERE s.bank = t.bank)"
+_SESSION_NOT_HIDDEN = _shown("session", "session")
+_COMMIT = _shown("commit")
+# What of each table is shown.
+_WHERE = {
+    "session": "t.id IN (SELECT s.id FROM seen_session AS s WHERE s.bank = t.bank)",
+    "turn": _SESSION_SHOWN,
+    "summary": "t.record IN (SELECT x.id FROM exchange AS x WHERE x.bank = t.bank AND NOT EXISTS "
+    "(SELECT 1 FROM hidden AS h WHERE h.bank = x.bank AND h.session = x.session) "
+    "UNION SELECT d.id FROM digest AS d WHERE d.bank = t.bank AND NOT EXISTS "
+    "(SELECT 1 FROM hidden AS h WHERE h.bank = d.bank AND h.session = d.session))",
+    "injection": _SESSION_NOT_HIDDEN,
+    "used": _SESSION_NOT_HIDDEN,
+    "call": _SESSION_NOT_HIDDEN,
+    "remembered": _shown("memory"),
+    "dimension": _shown("memory"),
+    "opinion": _shown("memory"),
+    "belief": _shown("memory", "opinion"),
+    "commit": _COMMIT,
+    "patch": _COMMIT,
+    "touch": _COMMIT,
+    "revert": f"{_COMMIT} AND {_shown('commit', 'reverted')}",
+    "astray": _COMMIT,
+    "tag": _COMMIT,
+    "branch": _COMMIT,
+    "pull": "t.id IN (SELECT s.id FROM seen_pull AS s WHERE s.bank = t.bank)",
+    "issue": "t.id IN (SELECT s.id FROM seen_issue AS s WHERE s.bank = t.bank)",
+    "remark": "t.id IN (SELECT s.id FROM seen_remark AS s WHERE s.bank = t.bank)",
+    "pulled": "t.id IN (SELECT s.id FROM seen_pull AS s WHERE s.bank = t.bank) AND "
+    + _shown("commit", "commit"),
+    "taking": _shown("taking"),
+    "shared": f"{_shown('shared')} AND {_shown('taking', 'taking')}",
+    "importing": _shown("importing"),
+    "imported": f"{_shown('imported')} AND {_shown('importing', 'importing')}",
+    "withheld": f"t.kind = 'raw' AND {_SESSION_NOT_HIDDEN}",
+    "advice": "t.review IN (SELECT r.id FROM review AS r WHERE r.bank = t.bank)",
+}
+_ORDER = {"turn": "session seq", "source": "path", "alias": "alias", "curation": "seq"}
+_LIES_IN = {"withheld": "hidden"}
+_BY_SOURCE = ("ledger", "failure", "redaction")
+_DECISION = ("time", "action", "target", "text", "who")
+
+
+class PortableQuestions(Asking):
+    """What can be carried away."""
+
+    def carried(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
+        if table.name == "curation":
+            yield from self._decisions(bank, table, chosen)
+            return
+        blank = self._hidden_turns(bank) if table.name == "turn" else set[str]()
+        for row in self._rows(bank, table, chosen):
+            if blank and row["id"] in blank:
+                row |= {name: None if row[name] is None else "" for name in table.words}
+            yield row
+
+    def _hidden_turns(self, bank: str) -> set[str]:
+        found = self._all("SELECT id FROM hidden WHERE bank = ? AND kind = 'turn'", bank)
+        return {id for (id,) in found}
+
+    def _rows(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
+        names = table.columns.split()
+        own = _LIES_IN.get(table.name, table.name)
+        mine = _OF_THE_BANK if table.name in _BY_SOURCE else "t.bank = ?"
+        mine = "t.id = ?" if table.name == "bank" else mine
+        where, values = [mine, *filter(None, (_WHERE.get(table.name),))], [bank]
+        if table.first and chosen.since:
+            where.append(f"{table.last or table.first} >= ?")
+            values.append(chosen.since)
+        if table.first and chosen.until:
+            where.append(f"{table.first} <= ?")
+            values.append(chosen.until)
+        order = _listed(_ORDER.get(table.name, " ".join(names)).split())
+        if table.name in _BY_SOURCE:  # whatever numbers they have here
+            order = f"(SELECT s.path FROM source AS s WHERE s.id = t.source), {order}"
+        sql = (
+            f'SELECT {_listed(names)} FROM "{own}" AS t WHERE {" AND ".join(where)} '
+            f"ORDER BY {order}"
+        )
+        with translated(self._path):
+            for found in self._connection.execute(sql, values):
+                row = dict(zip(names, found, strict=True))
+                row.pop("bank", None)
+                yield row | {name: json.loads(row[name] or "null") for name in table.json}
+
+    def _decisions(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
+        """The log, numbered from 1, each with the session that it is about a record of; words about
+        what nobody is shown are not told."""
+        plain = table._replace(columns=table.columns.replace(" session", ""), json=())
+        standing = self._all("SELECT kind, id, session FROM curated WHERE bank = ?", bank)
+        sessions = {f"holdfast://{kind}/{id}": session for kind, id, session in standing}
+        away = self._all("SELECT kind, id FROM hidden WHERE bank = ?", bank)
+        hidden = {f"holdfast://{kind}/{id}" for kind, id in away}
+        numbers: dict[str, int] = {}
+        for number, row in enumerate(self._rows(bank, plain, Chosen()), 1):
+            numbers[str(row["seq"])] = number
+            row |= {"seq": number, "session": sessions.get(row["target"], "")}
+            if row["action"] == "undo":
+                row["target"] = str(numbers.get(row["target"], 0))
+            if row["target"] in hidden:
+                row["text"] = ""
+            if (chosen.since or row["time"]) <= row["time"] <= (chosen.until or row["time"]):
+                yield row
+
+
+class PortableWays(PortableQuestions, CuratingWays):
+    """The ways back in."""
+
+    def put_carried(self, bank: str, table: Table, rows: Iterable[Row]) -> int:
+        names = table.columns.split()
+        own = _LIES_IN.get(table.name, table.name)
+        more = (", kind", ", 'raw'") if table.name == "withheld" else ("", "")
+        sql = (
+            f'INSERT OR IGNORE INTO "{own}" ({_bare(names)}{more[0]}) '
+            f"VALUES ({', '.join('?' * len(names))}{more[1]})"
+        )
+        before = self._size(own)
+        stream = iter(rows)
+        while some := list(islice(stream, _AT_ONCE)):
+            self._run_many(sql, [_values(bank, table, names, row) for row in some])
+            if table.name == "session":
+                self._run_many(
+                    "INSERT OR REPLACE INTO stale VALUES (?, ?, 0)",
+                    [(bank, row["id"]) for row in some],
+                )
+        self.note_change(bank, "")
+        return self._size(own) - before
+
+    def put_carried_source(self, bank: str, table: Table, row: Row) -> int:
+        names = [name for name in table.columns.split() if name != "id"]
+        self._run(
+            f"INSERT INTO source ({_bare(names)}) VALUES ({', '.join('?' * len(names))})",
+            *_values(bank, table, names, row),
+        )
+        found = self._one("SELECT id FROM source WHERE path = ?", row["path"])
+        return int(found[0]) if found else 0
+
+    def _size(self, table: str) -> int:
+        row = self._one(f'SELECT count(*) FROM "{table}"')
+        return int(row[0]) if row else 0
+
+    def known_decisions(self, bank: str) -> dict[tuple[str, ...], int]:
+        found = self._all(
+            f"SELECT seq, {', '.join(_DECISION)} FROM curation WHERE bank = ? ORDER BY seq", bank
+        )
+        return {tuple(rest): int(seq) for seq, *rest in found}
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f't."{name}"' for name in names)
+
+
+def _bare(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _values(bank: str, table: Table, names: Iterable[str], row: Row) -> tuple[Any, ...]:
+    told = {**row, "bank": bank}
+    told |= {
+        name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
+        for name in table.json
+    }
+    return tuple(told[name] for name in names)
