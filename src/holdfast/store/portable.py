@@ -117,7 +117,7 @@ MADE_AGAIN = (
     "rule_file", "same", "sighting", "spelling", "stale", "stance", "statement", "unshown",
     "vector", "changed",
 )  # fmt: skip
-OF_A_MACHINE = ("chore", "followed", "parcel", "pause", "repository")
+OF_A_MACHINE = ("api_key", "chore", "followed", "parcel", "pause", "repository")
 
 
 class Chosen(NamedTuple):
