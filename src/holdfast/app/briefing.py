@@ -17,7 +17,6 @@ from holdfast.brief.session import session_brief
 from holdfast.brief.write import write_briefs
 from holdfast.capture.places import VERSION, Places
 from holdfast.errors import HoldfastError
-from holdfast.model.accounts import Injection
 from holdfast.recall.meaning import Meaning
 from holdfast.settings import Settings, load_settings
 
@@ -56,10 +55,6 @@ class Briefing(Reading):
             except HoldfastError:
                 return None
         return self._meaning
-
-    def injections(self, bank: str | None = None, limit: int = 50) -> list[Injection]:
-        """What was put into sessions, the latest first, and what became of it."""
-        return self._store.injections(self.bank_id(bank), limit=limit)
 
 
 def open_briefing(settings: Settings | None = None) -> Briefing:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from holdfast.errors import StoreError
-from holdfast.model.accounts import Chore
+from holdfast.model.accounts import Chore, Injection
 from holdfast.model.knowledge import Fact, Review, ReviewState
 from holdfast.model.ledger import Balance
 from holdfast.model.records import Digest, Exchange
@@ -36,6 +36,10 @@ class Stock:
         """What people should decide, and with `all` what they have decided."""
         found = self._store.reviews(self.bank_id(bank))
         return [review for review in found if all or review.state is ReviewState.OPEN]
+
+    def injections(self, bank: str | None = None, limit: int = 50) -> list[Injection]:
+        """What was put into sessions, the latest first, and what became of it."""
+        return self._store.injections(self.bank_id(bank), limit=limit)
 
     def by_rules(self, record: Record) -> Exchange | Digest | None:
         """What rules alone make of an exchange or a session, to hold a model's words against."""

@@ -93,7 +93,7 @@ _PAGES: dict[Permit, str] = {
         POST /memory/purge /banks/{id}
     """,
     _LOOK: """
-        GET /status /metrics
+        GET /status /worth /metrics
     """,
     UNLISTED: """
         POST /review/approve

@@ -22,6 +22,7 @@ PLACES = (
     ("/timeline", "Timeline", "t"),
     ("/repos", "Repos", "c"),
     ("/status", "Health", "h"),
+    ("/worth", "Worth", "w"),
 )
 _FILTERS: dict[str, Any] = {
     "clock": words.clock,

@@ -15,6 +15,7 @@ from holdfast.interfaces.http.pages import (
     sessions,
     status,
     timeline,
+    worth,
 )
 
 ROUTERS = (
@@ -30,4 +31,5 @@ ROUTERS = (
     timeline.router,
     repos.router,
     status.router,
+    worth.router,
 )

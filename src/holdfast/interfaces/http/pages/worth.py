@@ -1,0 +1,47 @@
+"""Worth: what was put into sessions, what came of it, what it took, and what that cannot show."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from holdfast.app.health import ago
+from holdfast.app.memory import Holdfast
+from holdfast.app.worth import DAYS, USED, Worth, look_at_worth
+from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.ui.plots import shares
+
+router = APIRouter(prefix="/worth")
+
+_CHOICES = (7, 30, 90, 365)
+
+
+@router.get("")
+async def worth(
+    visit: Visiting, bank: str = "all", days: int = DAYS, measure: bool = False
+) -> HTMLResponse:
+    """The same as `holdfast worth`; with `measure` what the history should have led to."""
+    looked_back = days if days in _CHOICES else DAYS
+
+    def look(memory: Holdfast) -> tuple[Worth, list[tuple[str, str]]]:
+        seen = look_at_worth(memory, bank, looked_back, measure)
+        return seen, [(one.id, one.name) for one in memory.reader.banks()]
+
+    # Asking the own history takes seconds, so it is done where only one thing is done at a time.
+    seen, banks = await (visit.desk.work if measure else visit.desk.read)(look)
+    total = seen.total
+    parts = [("used", total.used), ("ignored", total.ignored), ("wrong", total.wrong)]
+    parts += [("did not arrive", total.lost), ("not judged yet", total.unjudged)]
+    return visit.page(
+        "worth.html",
+        title="Worth",
+        worth=seen,
+        bank=bank,
+        banks=banks,
+        choices=_CHOICES,
+        measured=measure,
+        shares=shares(parts),
+        judged=total.used + total.ignored + total.wrong,
+        used=[use.value for use in USED],
+        ago=ago,
+    )
