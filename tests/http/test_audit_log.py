@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.http.audited import Place, placed
 from tests.http.test_api import JSON, get, send
+from tests.remote.test_remote_recall import a_line
 
 from holdfast.model.curation import Action
 
@@ -76,6 +77,11 @@ def _taught(place: Place) -> object:
     return place.did("/rules", {**rule, "confirm": "write"})
 
 
+def _shared(place: Place) -> object:
+    line = a_line("The ferry is late on Mondays.")
+    return place.did("/shares", {"bank": place.bank, "shares": [line]})
+
+
 def _approve(place: Place) -> object:
     path = f"/rules/candidates/{_candidate(place, 'Log one line')}/approve?bank={place.bank}"
     return place.did(path, {})
@@ -127,6 +133,8 @@ REST: dict[str, Case | str] = {
         Action.VOUCH,
         lambda place: place.did(f"/research/{_answered(place)}/useful", {}),
     ),
+    "post /shares": (Action.PULL, _shared),
+    "post /shares/recall": "asks",
     "post /ask": "asks; its session is told by GET /research",
     "post /reflect": "what it comes to believe follows from what is stored, and is made again",
     "post /rules/promote": "looks for candidates; what the settings let be written is an approval",

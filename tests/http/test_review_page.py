@@ -226,9 +226,7 @@ def test_records_about_code_that_is_gone_are_listed(looker: Looker) -> None:
     expect(page.get_by_role("status")).to_contain_text("It still holds")
     expect(yawl).to_have_count(0)
     with remembering(looker.server) as memory:
-        (hit,) = [h for h in memory.recall("yawl painted blue", "all").hits if h.layer != "code"][
-            :1
-        ]
+        hit = memory.recall("yawl painted blue", "all").hits[0]
         assert hit.freshness not in ("gone", "changed")
     page.goto(f"/open?uri={hit.uri}")
     expect(page.locator("dl.facts")).to_contain_text("Said to hold")

@@ -81,12 +81,10 @@ _PAGES: dict[Permit, str] = {
         POST /research/{id}/cancel /research/{id}/remove /review/preview
     """,
     _WRITE: """
-        POST /record/{word}/{id:path}/correct /record/{word}/{id:path}/forget
-        POST /record/{word}/{id:path}/restore
         POST /memory/remember /memory/correct /memory/forget /memory/restore /memory/merge
-        POST /memory/undo
+        POST /memory/holds /memory/undo
         POST /review/reject /review/keep /review/retire /review/reword /review/confirm
-        POST /review/holds /review/drop /research/{id}/useful
+        POST /review/drop /research/{id}/useful
     """,
     _ADMIN: """
         GET /memory/purge
