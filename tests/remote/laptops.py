@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import sqlite3
 import subprocess
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+import urllib.request
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -15,6 +18,8 @@ from typing import Any
 from tests.http.server import MAIN, Server, serving
 
 from holdfast.app.memory import Holdfast
+from holdfast.app.token import read_or_make_token
+from holdfast.model.team import Shared
 from holdfast.settings import load_settings
 
 BANK = "harbour"
@@ -75,25 +80,107 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def team_server(folder: Path) -> Generator[Server]:
-    """A real server with a bank of the team's."""
-    env = environment(folder / "server") if not (folder / "server").exists() else None
-    env = env or {**os.environ, **_again(folder / "server")}
-    subprocess.run(
-        [*MAIN, "remember", "The server keeps the harbour's memory.", "--bank", BANK],
-        env=env, cwd=folder, check=True, capture_output=True,
-    )  # fmt: skip
+def team_server(folder: Path, *banks: str) -> Generator[Server]:
+    """A real server with banks of the team's."""
+    env = environment(folder / "server")
+    with Holdfast(load_settings(env)) as memory:
+        for bank in (BANK, *banks):
+            memory.remember(f"The server keeps the memory of {bank}.", bank)
     with serving(env, folder) as server:
         yield server
 
 
-def _again(folder: Path) -> dict[str, str]:
-    return {
-        "HOME": str(folder),
-        "HOLDFAST_HOME": str(folder / "home"),
-        "CLAUDE_CONFIG_DIR": str(folder / "claude"),
-        "HOLDFAST_EMBEDDER": "none",
-    }
+class Service:
+    """A real server that can be killed and started again at the same address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.env = environment(folder / "server")
+        self._folder = folder
+        with Holdfast(load_settings(self.env)) as memory:
+            memory.remember("The server keeps the harbour's memory.", BANK)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+        self.token = read_or_make_token(folder / "server" / "home")
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        command = [*MAIN, "browse", "--no-open", "--port", str(self._port), "--json"]
+        self._process = subprocess.Popen(
+            command, env=self.env, cwd=self._folder, stdout=subprocess.PIPE
+        )
+        assert self._process.stdout is not None
+        told = ""
+        while "}" not in told:
+            line = self._process.stdout.readline().decode()
+            assert line, "the server did not start"
+            told += line
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._process = None
+
+    def shared(self) -> list[Shared]:
+        """What holds there of what people shared, what was taken back included."""
+        with Holdfast(load_settings(self.env), create=False) as memory:
+            return memory.store.held_shared(memory.bank_id(BANK) or "")
+
+    def rows(self) -> int:
+        """How many rows there are of it, of whatever version."""
+        with closing(sqlite3.connect(Path(self.env["HOLDFAST_HOME"]) / "memory.db")) as file:
+            return int(file.execute("SELECT count(*) FROM shared").fetchone()[0])
+
+
+class Gate:
+    """Stands before a server and hands on what comes, except what `on` says: it is called with the
+    number of the request, once before it is handed on and once before its answer is."""
+
+    def __init__(self, url: str, on: Callable[[int, str], bool]) -> None:
+        self.count = 0
+        gate = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def _hand_on(self) -> None:
+                gate.count += 1
+                number = gate.count
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                if not on(number, "request"):
+                    self.close_connection = True
+                    return
+                headers = {k: v for k, v in self.headers.items() if k.lower() != "host"}
+                made = urllib.request.Request(url + self.path, body or None, headers)
+                with urllib.request.urlopen(made, timeout=30) as answer:
+                    told = answer.read()
+                if not on(number, "answer"):
+                    self.close_connection = True
+                    return
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(told)))
+                self.end_headers()
+                self.wfile.write(told)
+
+            do_GET = do_POST = _hand_on
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        """Hand on nothing any more."""
+        self._server.shutdown()
+        self._server.server_close()
 
 
 class Recorder:

@@ -11,7 +11,9 @@ import pwd
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from holdfast.app.briefing import prepare_briefs
 from holdfast.app.browsing import Browsing
@@ -27,6 +29,7 @@ from holdfast.model.curation import Action, Curation
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
 from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
 from holdfast.refine.bank_making import BankMaker
 from holdfast.settings import Settings
 
@@ -154,8 +157,22 @@ class Curating(Browsing):
         return self._eraser().plan_purge(self.target(id, bank))[1]
 
     def purge(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Erased:
-        """Erase a record, and all that is made of it, for good."""
-        return self._erased(self._eraser(who).purge(self.target(id, bank)))
+        """Erase a record, and all that is made of it, for good; servers that have it are told."""
+        target = self.target(id, bank)
+        if self._store.parcels():
+            pushing: Any = import_module("holdfast.app.pushing")
+            pushing.Post(self).take_back_everywhere(target.bank, self._shared_as(target))
+        return self._erased(self._eraser(who).purge(target))
+
+    def _shared_as(self, target: Target) -> list[str]:
+        """What a record may have been shared as: a session goes as its digest and exchanges."""
+        if target.kind != "session":
+            return [target.uri]
+        digest = self._store.digest_of(target.bank, target.id)
+        parts = self._store.exchanges(target.bank, target.id)
+        return [uri("exchange", one.id) for one in parts] + [
+            uri("digest", one.id) for one in (digest,) if one is not None
+        ]
 
     def find_pattern(self, pattern: str) -> Erased:
         """What a scrubbing would erase, in every bank."""

@@ -27,7 +27,7 @@ from holdfast.refine.banks import Banks
 from holdfast.refine.derive import derive_stale
 from holdfast.refine.events import Injected
 from holdfast.refine.passages import EAGER, LATER
-from holdfast.settings import NO_MODEL, Settings
+from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.store.protocol import Reader
 
 MARKS_KEPT_S = 30 * 86400.0
@@ -250,6 +250,15 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
     return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
 
 
+def push(work: Work) -> str:
+    """Send what people shared to servers that could not be reached before."""
+    settings = work.settings
+    if settings.remote.use == OFF or not settings.remotes.exists():
+        return ""
+    pushing: Any = import_module("holdfast.app.pushing")
+    return pushing.push_due(work.memory)
+
+
 def tidy(work: Work) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
     removed = _remove_old(work.places.marks, "*", MARKS_KEPT_S)
@@ -285,6 +294,7 @@ STEPS = (
     Step("advise", advise),
     Step("overwrite", overwrite),
     Step("brief", brief),
+    Step("push", push),
     Step("embed", embed),
     Step("tidy", tidy, stands_alone=True),
 )

@@ -5,35 +5,41 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.pushing import Post, Pushed
 from holdfast.app.remotes import Listed, Remotes, Tested
 from holdfast.errors import InputError, RemoteError, RemoteRefusedError
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import OFF
 from holdfast.sources.remote.places import Remote, address
+from holdfast.store.parcels import Parcel, ParcelState
 
 HELP = """\
 Servers that keep what your team shares. Once one is added, `recall` and `ask` put your
-question to it as well, without secrets, and wait 0.8 seconds at most. Nothing else ever
-goes there, and only questions about banks that are listed with it.
+question to it as well, without secrets, and wait 0.8 seconds at most; `holdfast share
+--to NAME` sends it chosen records. Nothing else ever goes there, and nothing of banks
+that are not listed with it.
 
 add URL      name a server. Its key is asked for, or taken from standard input or from
              HOLDFAST_REMOTE_KEY, and kept in a file that only you can read.
-list         the servers, and whether each can be reached
+list         the servers, whether each can be reached, and what waits to be sent
 test [NAME]  ask one which banks the key opens
+push [NAME]  send now what waits to be sent; the worker does so by itself, too
 remove NAME  forget a server and its key
 
 --json: list prints {"use", "remotes": [{"name", "url", "banks", "reachable", "problem", "ms",
-"resting_until"}]}; test {"name", "ms", "banks", "missing"}."""
+"resting_until", "waiting", "refused", "sent"}]}; test {"name", "ms", "banks", "missing"};
+push {NAME: {"sent", "refused", "dropped", "waiting", "problem"}}."""
 
 EXAMPLES = """\
   holdfast remote add https://memory.example.com --name acme
   holdfast remote add https://memory.example.com --bank shop=checkout --bank ui=ui
   holdfast remote list
   holdfast remote test acme --json
+  holdfast remote push
   holdfast remote remove acme"""
 
 _LOOK_S = 3.0
@@ -41,7 +47,7 @@ _LOOK_S = 3.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    actions = ["list", "add", "test", "remove"]
+    actions = ["list", "add", "test", "push", "remove"]
     parser.add_argument("action", nargs="?", choices=actions, default="list")
     parser.add_argument("name_or_url", nargs="?", metavar="NAME|URL", default="")
     parser.add_argument("--name", default="", metavar="NAME", help="what to call it (add)")
@@ -72,6 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
                 _add(screen, memory, remotes, arguments)
             case "test":
                 _test(screen, remotes, remotes.named(arguments.name_or_url), arguments.json)
+            case "push":
+                return _push(screen, Post(memory).push(arguments.name_or_url), arguments.json)
             case "remove":
                 _remove(screen, memory, remotes, arguments)
             case _:
@@ -164,11 +172,17 @@ def _remove(
     if not arguments.name_or_url:
         raise InputError("No server is named.", "holdfast remote remove NAME")
     remote = remotes.named(arguments.name_or_url)
+    parcels = memory.reader.parcels(remote.name)
+    waiting = _count(parcels, ParcelState.WAITING)
+    lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
     if not asking.may_go_ahead(
-        arguments.yes, f"Forget {remote.name} and its key?", False, "what is asked", False
+        arguments.yes, f"Forget {remote.name} and its key?{lost}", False, "what is asked", False
     ):
         screen.line("Nothing was changed.")
         return
+    with memory.store.transaction():
+        for parcel in parcels:
+            memory.store.drop_parcel(parcel)
     remotes.remove(remote)
     if arguments.json:
         screen.json({"removed": remote.name})
@@ -180,7 +194,10 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
     use = memory.settings.remote.use
     found = [(item, *_reached(remotes, item)) for item in remotes.listed()]
     if as_json:
-        told = [_plain(item, ms, problem) for item, ms, problem in found]
+        told = [
+            _plain(item, ms, problem) | _counts(memory.reader.parcels(item.remote.name))
+            for item, ms, problem in found
+        ]
         screen.json({"use": use, "remotes": told})
         return
     for item, ms, problem in found:
@@ -190,10 +207,43 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
         screen.wrap(state, "  ", "    ")
         banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
         screen.wrap(f"{number(len(remote.banks), 'bank')}: {banks}", "  ", "    ")
+        parcels = memory.reader.parcels(remote.name)
+        counted = ", ".join(f"{n} {state}" for state, n in _counts(parcels).items() if n)
+        screen.wrap(f"shared there: {counted or 'nothing'}", "  ", "    ")
+        for refused in (p for p in parcels if p.state is ParcelState.REFUSED):
+            screen.wrap(f"refused: {refused.origin} ({refused.problem})", "  ", "    ")
     if not found:
         screen.line("No server is named here: holdfast remote add URL")
     if use == OFF:
         screen.wrap('They are not asked: remote.use is "off". See docs/remote.md.')
+
+
+def _push(screen: Screen, done: Mapping[str, Pushed], as_json: bool) -> int:
+    if as_json:
+        screen.json({name: told._asdict() for name, told in done.items()})
+    for name, told in () if as_json else done.items():
+        screen.wrap(f"{name}: {_said_of(told)}")
+    if not done and not as_json:
+        screen.line("No server is named here: holdfast remote add URL")
+    return 1 if any(told.problem for told in done.values()) else 0
+
+
+def _said_of(told: Pushed) -> str:
+    """How sending went, in a sentence."""
+    parts = [f"{told.sent} sent"] * bool(told.sent)
+    parts += [f"{told.refused} refused (`holdfast remote list` says why)"] * bool(told.refused)
+    parts += [f"{told.dropped} forgotten since, and not sent"] * bool(told.dropped)
+    parts += [f"{told.waiting} still to be sent"] * bool(told.waiting)
+    parts += [told.problem] * bool(told.problem)
+    return "; ".join(parts or ["nothing to send"]) + "."
+
+
+def _counts(parcels: Sequence[Parcel]) -> dict[str, int]:
+    return {state.value: _count(parcels, state) for state in ParcelState}
+
+
+def _count(parcels: Sequence[Parcel], state: ParcelState) -> int:
+    return sum(parcel.state is state for parcel in parcels)
 
 
 def _reached(remotes: Remotes, item: Listed) -> tuple[int, str]:

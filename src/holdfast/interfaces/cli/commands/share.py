@@ -8,11 +8,11 @@ from pathlib import Path
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.sharing import OnShelf, ToShare
 from holdfast.errors import InputError
-from holdfast.interfaces.cli import asking, options
+from holdfast.interfaces.cli import asking, options, sending
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.plain import plain
-from holdfast.model.team import Shared
+from holdfast.model.team import SHARED_SCOPES, Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 
@@ -22,14 +22,19 @@ patterns, or a session as its digest and exchanges. They are written, one JSON o
 in your name, to the branch `holdfast-shared` of this repository, or of another one (--to PATH).
 Your files, your index and your branches stay as they are.
 
-Everything is redacted once more and shown first. Nothing leaves your machine without --push.
-`holdfast pull` takes in what others share; `holdfast unshare` takes back."""
+--to NAME of a server (`holdfast remote`) sends them there instead, in the name of your key, for
+whoever may read the bank, or for everybody (--scope organisation). If the server is away they
+wait, and are sent later, once.
+
+Everything is redacted once more and shown first. Nothing leaves your machine without --push, or
+the name of a server. `holdfast pull` takes in what others share; `holdfast unshare` takes back."""
 
 EXAMPLES = """\
   holdfast share holdfast://fact/5c1f0a9be2d47c33 --note 'we lost a day on this'
   holdfast share 5c1f0a 77ab01 --dry-run
   holdfast share 5c1f0a --push
   holdfast share 5c1f0a --to ~/src/team-memory
+  holdfast share 5c1f0a --to acme --scope organisation
   holdfast share --list"""
 
 _SHOWN = 400
@@ -45,6 +50,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--note", default="", metavar="TEXT", help="a word to whoever reads it")
     add_place(parser)
+    parser.add_argument(
+        "--scope",
+        choices=list(SHARED_SCOPES),
+        help="who may read it: on a branch the project; on a server project, team (default) or "
+        "organisation",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only show what would be shared")
     options.add_bank(parser)
     options.add_yes(parser)
@@ -56,8 +67,9 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         default="",
-        metavar="REMOTE|PATH",
-        help="another repository on this machine; or, with --push, the remote to push to",
+        metavar="PATH|SERVER|REMOTE",
+        help="another repository on this machine; a server of `holdfast remote`; or, with --push, "
+        "the remote of git to push to",
     )
     parser.add_argument(
         "--push", action="store_true", help="also push the branch, merged with what others pushed"
@@ -74,7 +86,7 @@ def place_of(arguments: argparse.Namespace) -> tuple[str, str]:
     if not arguments.push and not getattr(arguments, "list", False):
         raise InputError(
             f"{given} is not a folder, and nothing goes to a remote without --push.",
-            "Give the path of a repository, or add --push.",
+            "Give the path of a repository or the name of a server, or add --push.",
         )
     return "", given
 
@@ -82,6 +94,13 @@ def place_of(arguments: argparse.Namespace) -> tuple[str, str]:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
+    if (server := sending.server_of(arguments)) is not None:
+        return sending.share(screen, server, arguments)
+    if arguments.scope not in (None, Scope.PROJECT.value):
+        raise InputError(
+            "What lies on a branch is read by whoever reads the repository: its scope is project.",
+            "Name a server for another scope: --to NAME.",
+        )
     place, remote = place_of(arguments)
     with open_memory(create=False) as memory:
         if arguments.list:
