@@ -101,7 +101,7 @@ def test_bash_completes_commands_options_words_and_banks(
     assert typed("bank", "--bank", "x", "l") == ["list"]
     assert typed("recall", "word") == [""]
     (tmp_path / "notes.jsonl").touch()
-    assert typed("import", "conversation", "no") == ["notes.jsonl"]
+    assert typed("backup", "no") == ["notes.jsonl"]
 
 
 def test_bash_quotes_names_of_banks_and_carries_none_out(

@@ -81,6 +81,7 @@ GROUPS = {
     "Look after it": {
         "status": Command("status", "what is remembered, and whether every line is accounted for"),
         "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
+        "digest": Command("digest", "what a week came to, and what memory got wrong in it"),
         "worth": Command("worth", "what came of what sessions were told, and what it took"),
         "audit": Command("audit", "what is remembered of code that has changed since"),
         "bank": Command("bank", "what a bank is like: disposition, background, names, retention"),
