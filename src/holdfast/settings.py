@@ -22,10 +22,11 @@ FILE_NAME = "config.toml"
 NO_MODEL = "none"
 _KNOWN = {
     "": ("bank", "store", "banks", "redact", "exclude", "embed", "rerank", "brief", "models",
-         "promote", "git", "providers", "forge", "remote"),
+         "promote", "git", "providers", "forge", "remote", "serve"),
     "git": ("read",),
     "forge": ("url", "token_env", "wait_s", "requests"),
     "remote": ("use", "wait_ms"),
+    "serve": ("rate", "burst", "at_once", "waiting", "request_s", "body_bytes", "end_s"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
@@ -138,6 +139,22 @@ class ForgeAccess:
 
 
 @dataclass(frozen=True, slots=True)
+class Serve:
+    """How much a server for a team takes on: requests a second of one key, how many may come in a
+    burst and how many at once; how many questions may wait for a thread; how many seconds one may
+    take before it is answered, how many bytes it may have, and how long a server that ends waits
+    for what was begun."""
+
+    rate: int = 50
+    burst: int = 200
+    at_once: int = 32
+    waiting: int = 200
+    request_s: int = 120
+    body_bytes: int = 1_000_000
+    end_s: int = 20
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How this installation behaves."""
 
@@ -165,6 +182,7 @@ class Settings:
     providers: Outside = field(default_factory=Outside)
     forge: ForgeAccess = field(default_factory=ForgeAccess)
     remote: RemoteUse = field(default_factory=RemoteUse)
+    serve: Serve = field(default_factory=Serve)
     # In whose name everything is asked and done; None for the owner of the home.
     principal: Principal | None = None
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
@@ -228,10 +246,20 @@ def load_settings(
         providers=_providers(file.table("providers"), env, user),
         forge=_forge(file.table("forge"), env),
         remote=_remote(file.table("remote"), env),
+        serve=_serve(file.table("serve")),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
         user_home=user if env.get("CLAUDE_CONFIG_DIR") else None,
         folders={name: value for name, value in env.items() if name.endswith(_FOLDERS)},
     )
+
+
+def _serve(table: Table) -> Serve:
+    usual = Serve()
+    wanted = {name: table.number(name, getattr(usual, name)) for name in _KNOWN["serve"]}
+    for name, value in wanted.items():
+        if value < 1:
+            raise SettingsError(f"serve.{name} is {value}.", "It must be at least 1.")
+    return Serve(**wanted)
 
 
 def _brief(table: Table) -> Brief:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
 from time import perf_counter
@@ -18,7 +18,7 @@ from typing import TypeVar
 from holdfast.app.memory import Holdfast
 from holdfast.app.standing import standing
 from holdfast.app.waiting import count_waiting
-from holdfast.errors import BusyError, HoldfastError, InputError
+from holdfast.errors import BusyError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.asker import owner, principal
 from holdfast.principal import Principal
 from holdfast.settings import Settings
@@ -35,13 +35,20 @@ What = Callable[[Holdfast], T]
 class Desk:
     """Where questions are handed in."""
 
-    def __init__(self, settings: Settings, readers: int = READERS) -> None:
+    def __init__(
+        self, settings: Settings, readers: int = READERS, most_waiting: int = MOST_WAITING
+    ) -> None:
         self._settings = settings
+        self._most_waiting = most_waiting
         self._readers = ThreadPoolExecutor(readers, "reader")
         self._engine = ThreadPoolExecutor(1, "engine")
         self._own = threading.local()
-        self._open: list[Holdfast] = []
+        self._open: set[Holdfast] = set()
         self._waiting = 0
+        self._doing = 0
+        self._lock = threading.Lock()
+        # How often the store failed, by the kind of failure.
+        self.failed: Counter[str] = Counter()
         # How much waits for a person, as every page tells; by the banks that are seen.
         self._counted: dict[tuple[str, ...] | None, int] = {}
         # How many milliseconds the latest took, by the threads they went to.
@@ -55,6 +62,11 @@ class Desk:
         """Those of the memory, for what is done in the name of whoever asks."""
         who = principal()
         return replace(self._settings, principal=who) if who.key else self._settings
+
+    @property
+    def queued(self) -> int:
+        """How much was handed in and is not done yet."""
+        return self._waiting
 
     @property
     def waiting(self) -> int:
@@ -73,6 +85,21 @@ class Desk:
         """What recalls, thinks or changes something."""
         return await self._hand_in(self._engine, "work", what, principal())
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a thread is at work."""
+        return self._doing > 0
+
+    def give_up(self) -> None:
+        """Break off what is being asked of the store."""
+        for memory in list(self._open):
+            memory.store.interrupt()
+
+    def refuse(self) -> None:
+        """Begin nothing any more; who waits is told so."""
+        for threads in (self._readers, self._engine):
+            threads.shutdown(wait=False, cancel_futures=True)
+
     def close(self) -> None:
         """Let go of everything; what was begun is finished first."""
         for threads in (self._readers, self._engine):
@@ -80,7 +107,7 @@ class Desk:
         self._open.clear()
 
     async def _hand_in(self, threads: Executor, sort: str, what: What[T], who: Principal) -> T:
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= self._most_waiting:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
         self._waiting += 1
         try:
@@ -94,10 +121,32 @@ class Desk:
     def _done(self, sort: str, what: What[T], who: Principal) -> T:
         """Do it, with the memory as whoever asks may see and change it: there is no other way to
         one."""
-        begun, memory = perf_counter(), self._memory()
+        begun = perf_counter()
+        with self._at_work():
+            return self._done_by(begun, sort, what, who)
+
+    @contextmanager
+    def _at_work(self) -> Generator[None]:
+        with self._lock:
+            self._doing += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._doing -= 1
+
+    def _done_by(self, begun: float, sort: str, what: What[T], who: Principal) -> T:
+        try:
+            memory = self._memory()
+        except StoreError as error:
+            self.failed[type(error).__name__] += 1
+            raise
         with memory.kept_to(who):
             try:
                 return what(memory)
+            except StoreError as error:
+                self.failed[type(error).__name__] += 1
+                raise
             except UnicodeEncodeError as error:
                 raise InputError("The text holds half a character.", "Send whole ones.") from error
             finally:
@@ -122,7 +171,9 @@ class Desk:
         known: tuple[object, Holdfast] | None = getattr(self._own, "memory", None)
         if known is None or known[0] != seen:
             if known is not None:
+                self._open.discard(known[1])
                 known[1].close()
             made = Holdfast(self._settings, create=False)
+            self._open.add(made)
             self._own.memory = known = (seen, made)
         return known[1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple, Protocol
@@ -60,7 +60,9 @@ class Refusal(NamedTuple):
 _ANOTHER = Refusal(403, "wrong_origin", "Other pages may not ask.")
 _NO_KEY = Refusal(401, "no_key", "Who are you?", "Open the link that `holdfast browse` prints.")
 _TOO_MANY = Refusal(429, "too_many", "Too many requests.", "Ask again in a second.")
-_TOO_LARGE = Refusal(413, "too_large", f"More than {MOST_BYTES:,} bytes are not taken.")
+_AT_ONCE = Refusal(
+    429, "too_many", "Too many requests of this key at once.", "Wait for those to be answered."
+)
 
 
 _ASIDE = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "1"}}
@@ -112,6 +114,14 @@ class Rules(NamedTuple):
     doors: tuple[str, ...] = ("/enter",)
     # Where a browser is sent whose visitor is not known.
     login: str = ""
+    # How many requests of one key are answered at a time; 0: any number.
+    at_once: int = 0
+    most_bytes: int = MOST_BYTES
+
+    @property
+    def too_large(self) -> Refusal:
+        """What is said to whoever sends too much."""
+        return Refusal(413, "too_large", f"More than {self.most_bytes:,} bytes are not taken.")
 
     def is_door(self, path: str) -> bool:
         """Whether everybody may go there."""
@@ -144,6 +154,7 @@ class Guard:
         # By the key, or by the address of who has none.
         self._known = _Measures(rules.rate, rules.burst)
         self._strangers = _Measures(STRANGERS_RATE, STRANGERS_BURST)
+        self._now: Counter[str] = Counter()
         self.last = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,8 +170,17 @@ class Guard:
             await answer(scope, receive, _with_headers(scope, send))
             return
         self.last = time.monotonic()
-        body = _Body(receive)
-        await self._app(scope, body.receive, _unless_too_large(body, scope, send))
+        body = _Body(receive, self._rules.most_bytes)
+        known: Principal | None = scope.get("principal")
+        name = known.key if known else ""
+        self._now[name] += 1
+        try:
+            onward = _unless_too_large(body, self._rules.too_large, scope, send)
+            await self._app(scope, body.receive, onward)
+        finally:
+            self._now[name] -= 1
+            if not self._now[name]:
+                del self._now[name]
 
     def _shown_in(self, scope: Scope) -> Response | None:
         """To the door, for a browser that looks for a page."""
@@ -181,7 +201,7 @@ class Guard:
             top = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
             if not (top and self._rules.is_door(scope["path"])):
                 return _ANOTHER
-        return self._stranger(scope, headers) or _unfit(headers)
+        return self._stranger(scope, headers) or _unfit(headers, self._rules)
 
     def _stranger(self, scope: Scope, headers: Headers) -> Refusal | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
@@ -203,7 +223,10 @@ class Guard:
         scope["visitor"] = cookie
         scope["principal"] = known
         carry_out_as(known)
-        return None if self._known.has_room(known.key) else _TOO_MANY
+        if not self._known.has_room(known.key):
+            return _TOO_MANY
+        most = self._rules.at_once
+        return _AT_ONCE if most and self._now[known.key] >= most else None
 
 
 def _address(scope: Scope) -> str:
@@ -220,11 +243,21 @@ def _cookie(headers: Headers) -> str:
 
 
 def _told(refusal: Refusal, scope: Scope) -> Response:
-    error = {"code": refusal.code, "message": refusal.message, "remedy": refusal.remedy}
+    error = {
+        "code": refusal.code,
+        "message": refusal.message,
+        "remedy": refusal.remedy,
+        **named_request(scope),
+    }
     if "text/html" in Headers(scope=scope).get("accept", ""):
         text = f"{refusal.message} {refusal.remedy}".strip()
         return Response(text, refusal.status, media_type="text/plain; charset=utf-8")
     return JSONResponse({"error": error}, refusal.status, _ASIDE.get(refusal.status))
+
+
+def named_request(scope: Scope) -> dict[str, str]:
+    """What an error says of the request it is about, where requests have names."""
+    return {"request_id": scope["request_id"]} if "request_id" in scope else {}
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:
@@ -240,20 +273,21 @@ def _with_headers(scope: Scope, send: Send) -> Send:
     return out
 
 
-def _unfit(headers: Headers) -> Refusal | None:
+def _unfit(headers: Headers, rules: Rules) -> Refusal | None:
     """What says itself that it is too long; how long that is was counted by nobody yet."""
     said = headers.get("content-length") or "0"
     if not (said.isascii() and said.isdigit() and len(said) <= _DIGITS):
         return Refusal(400, "bad_input", "The request does not say how long it is.")
-    return _TOO_LARGE if int(said) > MOST_BYTES else None
+    return rules.too_large if int(said) > rules.most_bytes else None
 
 
 class _Body:
     """What comes in. What does not say how long it is ends at the limit as well, and so does what
     never comes."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, most: int) -> None:
         self._receive = receive
+        self._most = most
         self._taken = 0
         self._whole = False
         self.too_large = False
@@ -269,13 +303,13 @@ class _Body:
         if message["type"] == "http.request":
             self._taken += len(message.get("body", b""))
             self._whole = not message.get("more_body", False)
-            if self._taken > MOST_BYTES:
+            if self._taken > self._most:
                 self.too_large = True
                 return {"type": "http.disconnect"}
         return message
 
 
-def _unless_too_large(body: _Body, scope: Scope, send: Send) -> Send:
+def _unless_too_large(body: _Body, refusal: Refusal, scope: Scope, send: Send) -> Send:
     """Whatever is answered to a body that was cut off, it was too large."""
     onward, told = _with_headers(scope, send), False
 
@@ -284,7 +318,7 @@ def _unless_too_large(body: _Body, scope: Scope, send: Send) -> Send:
         if body.too_large and (told or message["type"] == "http.response.start"):
             if not told:
                 told = True
-                await _told(_TOO_LARGE, scope)(scope, body.receive, onward)
+                await _told(refusal, scope)(scope, body.receive, onward)
             return
         await onward(message)
 

@@ -25,17 +25,21 @@ from holdfast.errors import (
     NotFoundError,
     SpendError,
     StoreBusyError,
+    StoreCorruptError,
+    StoreError,
     StoreFullError,
+    StoreUnavailableError,
 )
 from holdfast.interfaces.http import api, graphql, login, mcp, pages
 from holdfast.interfaces.http.api.asked import ForeignError, NotJsonError
 from holdfast.interfaces.http.asker import principal
 from holdfast.interfaces.http.desk import Desk
-from holdfast.interfaces.http.guard import Guard, Rules
+from holdfast.interfaces.http.guard import Guard, Rules, named_request
 from holdfast.interfaces.http.investigations import Investigations
 from holdfast.interfaces.http.keys import COOKIE, Keys
 from holdfast.interfaces.http.live import Live
 from holdfast.interfaces.http.mcp_sessions import AgentSessions
+from holdfast.interfaces.http.metrics import TYPE, Metrics
 from holdfast.interfaces.http.permits import NOT_PERMITTED, check_way
 from holdfast.interfaces.http.streaming import Streams
 from holdfast.interfaces.http.team_keys import TeamKeys
@@ -59,6 +63,7 @@ class Site:
         self._investigations: dict[str, Investigations] = {}
         self.live = Live(desk)
         self.agents = AgentSessions()
+        self.metrics = Metrics()
         self.guard = Guard(self._app(), keys, rules)
 
     @property
@@ -75,8 +80,9 @@ class Site:
         async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
             yield
             if isinstance(self.keys, TeamKeys):
-                await self.keys.note()
-            self.desk.close()
+                await self.keys.note()  # the desk is left to whoever gave it
+            else:
+                self.desk.close()
 
         app = FastAPI(
             title="Holdfast",
@@ -94,6 +100,7 @@ class Site:
             app.add_api_route("/enter", self._enter, include_in_schema=False)
         else:
             app.include_router(login.router, include_in_schema=False)
+            app.add_api_route("/metrics", self._metrics, include_in_schema=False)
         app.add_api_route("/health", _health, include_in_schema=False)
         for router in pages.ROUTERS:
             app.include_router(router, include_in_schema=False)
@@ -115,17 +122,39 @@ class Site:
         answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/")
         return answer
 
+    async def _metrics(self) -> Response:
+        """What is counted, for Prometheus."""
+        gauges = {
+            "holdfast_queued": (
+                "Questions that were handed in and are not done.",
+                self.desk.queued,
+            ),
+            "holdfast_listeners": ("Streams that somebody listens to.", self.streams.listeners),
+        }
+        self.metrics.store_errors = self.desk.failed
+        return Response(self.metrics.text(gauges), media_type=TYPE)
+
     async def _failed(self, request: Request, error: Exception) -> Response:
         """An error as people or programs want to read it."""
         fault = _fault(error)
+        if isinstance(error, StoreError) and isinstance(self.keys, TeamKeys):
+            # Where the memory lies and what it complains of is for whoever runs the server.
+            fault = fault._replace(message=_AWAY, remedy="Ask again in a moment.")
         if "text/html" in request.headers.get("accept", ""):
             page = self.pages.render(
                 "error.html", status=fault.status, message=fault.message, remedy=fault.remedy
             )
             return HTMLResponse(page, fault.status)
         told = {"code": fault.code, "message": fault.message, "remedy": fault.remedy}
-        aside = getattr(error, "headers", None)  # of a method that is not allowed: those that are
+        told |= named_request(request.scope)
+        # Of a method that is not allowed: those that are.
+        aside: dict[str, str] = dict(getattr(error, "headers", None) or {})
+        if fault.status == 503:
+            aside["retry-after"] = "2"
         return JSONResponse({"error": told}, fault.status, aside)
+
+
+_AWAY = "The memory cannot be used right now."
 
 
 class _Fault(NamedTuple):
@@ -145,11 +174,14 @@ _KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (InputError, 400, "bad_input"),
     (CancelledError, 409, "cancelled"),
     (BusyError, 503, "busy"),
+    (StoreUnavailableError, 503, "unavailable"),
     (StoreBusyError, 503, "busy"),
     (StoreFullError, 507, "full"),
     (ModelBusyError, 503, "busy"),
     (SpendError, 503, "cap_reached"),
     (ModelError, 502, "model_failed"),
+    (StoreCorruptError, 500, "failed"),
+    (StoreError, 503, "unavailable"),
     (HoldfastError, 500, "failed"),
 )
 _CODES = {404: "not_found", 405: "not_allowed", 400: "bad_input"}

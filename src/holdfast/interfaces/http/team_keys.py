@@ -53,13 +53,17 @@ class TeamKeys(Cookies):
                 return
             self._seen = time.monotonic()
             try:
-                found = await self._desk.as_owner(lambda memory: memory.store.api_keys())
+                await self.load()
             except HoldfastError:
                 return
-            self._keys = {key.id: key for key in found}
-            self._seen = time.monotonic()
             if self._used and self._seen - self._noted > NOTED_S:
                 await self.note()
+
+    async def load(self) -> None:
+        """See which keys there are."""
+        found = await self._desk.as_owner(lambda memory: memory.store.api_keys())
+        self._keys = {key.id: key for key in found}
+        self._seen = time.monotonic()
 
     async def note(self) -> None:
         """Write down when keys were last used."""

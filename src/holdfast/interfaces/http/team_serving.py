@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 import signal
 import socket
 import ssl
+import sys
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from holdfast.errors import InputError
-from holdfast.interfaces.http.asker import carry_out_as, owner
+import holdfast
+from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.guard import Refusal, Rules
+from holdfast.interfaces.http.logs import Log
 from holdfast.interfaces.http.patience import Impatient
 from holdfast.interfaces.http.site import Site
 from holdfast.interfaces.http.team_keys import TeamKeys
+from holdfast.interfaces.http.watch import Watch, Watching
 from holdfast.settings import Settings
 
 _NO_KEY = Refusal(
@@ -35,6 +41,8 @@ _NO_KEY = Refusal(
     "Send `Authorization: Bearer` with a key that `holdfast key new` made.",
 )
 _DOORS = ("/login", "/static/")
+_LAST_S = 6.0
+_LOOK_S = 0.05
 
 
 class Place(NamedTuple):
@@ -90,7 +98,7 @@ def check(place: Place) -> None:
         )
 
 
-def check_keys(settings: Settings, place: Place, has_keys: bool) -> None:
+def check_keys(place: Place, has_keys: bool) -> None:
     """Beyond this machine there must be somebody who can be let in."""
     if not has_keys and not place.is_local:
         raise InputError(
@@ -99,50 +107,115 @@ def check_keys(settings: Settings, place: Place, has_keys: bool) -> None:
         )
 
 
-async def serve(settings: Settings, place: Place, ready: Callable[[str], None]) -> None:
-    """Serve until a signal says to end."""
-    desk = Desk(settings)
-    keys = TeamKeys(desk)
-    carry_out_as(owner())  # what the server does by itself
-    await keys.refresh()
-    check_keys(settings, place, keys.any)
-    listening = listen(place)
-    port = listening.getsockname()[1]
-    site = Site(desk, keys, _rules(place, port))
-    server = _Server(_config(site.guard, place))
+async def serve(
+    settings: Settings, place: Place, log: Log, ready: Callable[[str], None], queries: bool = False
+) -> None:
+    """Serve until a signal says to end. With `queries` the log tells paths and questions, too."""
+    desk = Desk(settings, most_waiting=settings.serve.waiting)
+    try:
+        keys = TeamKeys(desk)
+        await keys.load()
+        check_keys(place, keys.any)
+        listening = listen(place)
+        await _run(
+            settings,
+            place,
+            listening,
+            Site(desk, keys, _rules(settings, place, listening)),
+            log,
+            ready,
+            queries,
+        )
+    finally:
+        await _leave(desk, log)
+
+
+async def _run(
+    settings: Settings,
+    place: Place,
+    listening: socket.socket,
+    site: Site,
+    log: Log,
+    ready: Callable[[str], None],
+    queries: bool,
+) -> None:
+    watching = Watching(site.metrics, log, settings.serve.request_s, queries)
+    watch = Watch(site.guard, watching, partial(_readiness, site.desk))
+    server = _Server(_config(watch, settings, place))
     loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        log.write("ending")
+        watch.ending = True
+        server.should_exit = True
+        site.streams.close()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _end, server, site)
-    scheme = "https" if place.certificate else "http"
+        loop.add_signal_handler(number, end)
     serving = asyncio.create_task(server.serve([listening]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
     if server.started:
+        scheme = "https" if place.certificate else "http"
         host = f"[{place.host}]" if ":" in place.host else place.host
-        ready(f"{scheme}://{host}:{port}")
+        url = f"{scheme}://{host}:{listening.getsockname()[1]}"
+        log.write("started", url=url, version=holdfast.__version__)
+        ready(url)
     await serving
 
 
-def _end(server: uvicorn.Server, site: Site) -> None:
-    server.should_exit = True
-    site.streams.close()
+async def _readiness(desk: Desk) -> str:
+    """What is in the way of answering: nothing, if the memory can be opened and asked."""
+    try:
+        await desk.as_owner(lambda memory: memory.reader.last_event())
+    except HoldfastError:
+        return "the memory cannot be used"
+    return ""
 
 
-def _rules(place: Place, port: int) -> Rules:
+async def _leave(desk: Desk, log: Log) -> None:
+    """Let threads finish what they are at, but not for long: a question is broken off then, and
+    what still goes on ends with us. Nothing is left half-written: a transaction is there whole or
+    not at all."""
+    desk.refuse()
+    begun = time.monotonic()
+    while desk.is_busy and time.monotonic() - begun < _LAST_S:
+        await asyncio.sleep(_LOOK_S)
+        if time.monotonic() - begun > _LAST_S / 2:
+            desk.give_up()
+    left = desk.is_busy
+    log.write("ended", broken_off=left)
+    if left:
+        sys.stdout.flush()
+        os._exit(0)
+    desk.close()
+
+
+def _rules(settings: Settings, place: Place, listening: socket.socket) -> Rules:
+    port, most = listening.getsockname()[1], settings.serve
     names = {name for one in place.names for name in (one, f"{one}:{port}")}
     if place.is_local and not place.behind_proxy and not names:
         names = {f"{name}:{port}" for name in (place.host, "127.0.0.1", "localhost", "[::1]")}
-    return Rules(frozenset(names), no_key=_NO_KEY, doors=_DOORS, login="/login")
+    return Rules(
+        frozenset(names),
+        most.rate,
+        most.burst,
+        _NO_KEY,
+        _DOORS,
+        "/login",
+        most.at_once,
+        most.body_bytes,
+    )
 
 
-def _config(app: ASGIApp, place: Place) -> uvicorn.Config:
+def _config(app: ASGIApp, settings: Settings, place: Place) -> uvicorn.Config:
     trusted = ("127.0.0.1", "::1", *place.proxies)
     return uvicorn.Config(
         app,
         log_level="critical",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=20,
+        timeout_graceful_shutdown=settings.serve.end_s,
         limit_concurrency=1000,
         h11_max_incomplete_event_size=65_536,
         http=Impatient,

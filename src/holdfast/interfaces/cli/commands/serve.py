@@ -61,6 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--insecure", action="store_true", help="beyond this machine without TLS all the same"
     )
+    parser.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="of the lines on stderr"
+    )
+    parser.add_argument(
+        "--log-queries", action="store_true", help="log paths and what is asked in them, too"
+    )
     options.add_json(parser)
 
 
@@ -92,5 +98,6 @@ def run(arguments: argparse.Namespace) -> int:
             screen.line(f"Serving {screen.paint(url, 'cyan')}")
         sys.stdout.flush()
 
-    asyncio.run(serving.serve(load_settings(), place, ready))
+    log = import_module("holdfast.interfaces.http.logs").Log(arguments.log_format)
+    asyncio.run(serving.serve(load_settings(), place, log, ready, arguments.log_queries))
     return 0
