@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -70,7 +71,7 @@ def test_a_memory_goes_out_and_comes_back(
     assert json.loads(run("export", "b.jsonl", "--bank", "ketch", "--json")[1])["counts"] == {
         "alias": 1, "bank": 1, "curation": 1, "imported": 1, "importing": 1,
     }  # fmt: skip
-    schema = jsonschema.Draft202012Validator(json.loads(run("export", "--schema")[1]))
+    schema: Any = jsonschema.Draft202012Validator(json.loads(run("export", "--schema")[1]))
     for line in (tmp_path / "out.jsonl").read_text().splitlines():
         schema.validate(json.loads(line))
     assert not schema.is_valid({"type": "sent", "bank": "b", "id": "i", "more": 1})

@@ -201,7 +201,7 @@ def _telling_start(body: str, weight: Mapping[str, float]) -> int:
     held = [stems_in(weight, body[n : n + _STEP]) for n in steps]
     start, most = 0, 0.0
     for first, n in enumerate(steps):
-        within = share_of(weight, frozenset().union(*held[first : first + _READ // _STEP]))
+        within = share_of(weight, frozenset[str]().union(*held[first : first + _READ // _STEP]))
         if within > most + (_WORTH_MOVING if n else 0.0):
             start, most = n, within
     return body.find(" ", start) + 1 if start else 0

@@ -11,7 +11,7 @@ from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.model.ledger import Source, SourceState
 from holdfast.sources.claude_code import events
-from holdfast.sources.opened import stamp_of
+from holdfast.sources.stamps import stamp_of
 from holdfast.store.protocol import Writer
 
 KEPT_S = 90 * 86400.0
