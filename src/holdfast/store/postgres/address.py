@@ -11,43 +11,45 @@ from holdfast.errors import SettingsError
 BUSY_S = 30.0
 MOST = 10
 SCHEMA = "holdfast"
-_OWN = ("wait_s", "connections", "schema")
+_OWN = ("wait_s", "connections", "schema", "partitions")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 class Address(NamedTuple):
-    """What PostgreSQL is given, how long one waits, for how many connections at most, and the
-    schema that the tables are in."""
+    """What PostgreSQL is given, how long one waits, for how many connections at most, the schema
+    that the tables are in, and into how many partitions large ones are cut when they are made."""
 
     url: str
     wait_s: float = BUSY_S
     connections: int = MOST
     schema: str = SCHEMA
+    partitions: int = 0
 
 
 def read_address(url: str, wait_s: float | None = None) -> Address:
-    """An address as it stands in the settings: `?wait_s=`, `?connections=` and `?schema=` are
-    ours."""
+    """An address as it stands in the settings, with the options that are ours."""
     parts = urlsplit(url)
     options = parse_qsl(parts.query, keep_blank_values=True)
     own = {name: text for name, text in options if name in _OWN}
     if not own:
         return Address(url, BUSY_S if wait_s is None else wait_s)
     others = "&".join(f"{name}={quote(text)}" for name, text in options if name not in own)
-    try:
-        asked = float(own.get("wait_s", BUSY_S)), int(own.get("connections", MOST))
-    except ValueError:
-        asked = 0.0, 0
     schema = own.get("schema", SCHEMA)
-    # Two at least: who writes may have something looked up meanwhile.
-    if not 0 < asked[0] <= 3600 or asked[1] < 2 or not _SCHEMA.fullmatch(schema):
+    try:
+        seconds = float(own.get("wait_s", BUSY_S))
+        most, parts_of = int(own.get("connections", MOST)), int(own.get("partitions", 0))
+    except ValueError:
+        seconds, most, parts_of = 0.0, 0, 0
+    # Two connections at least: who writes may have something looked up meanwhile.
+    fits = 0 < seconds <= 3600 and most >= 2 and 0 <= parts_of <= 1000
+    if not fits or not _SCHEMA.fullmatch(schema):
         raise SettingsError(
-            "`wait_s`, `connections` or `schema` in the address of the store does not fit.",
-            "They are seconds, up to 3600; a number of connections, at least 2; and a name of "
-            "small letters, digits and _.",
+            f"{', '.join(own)} in the address of the store: one of these does not fit.",
+            "wait_s is seconds, up to 3600; connections at least 2; partitions at most 1000; and "
+            "a schema's name has small letters, digits and _.",
         )
     rest = urlunsplit(parts._replace(query=others))
-    return Address(rest, asked[0] if wait_s is None else wait_s, asked[1], schema)
+    return Address(rest, seconds if wait_s is None else wait_s, most, schema, parts_of)
 
 
 def with_schema(url: str, schema: str) -> str:

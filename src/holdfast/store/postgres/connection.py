@@ -87,6 +87,7 @@ class PostgresConnection:
         }
         self.place = place_of(url)
         self.schema = address.schema
+        self.partitions = address.partitions
         # Whether this is who fills a memory that nobody else may open yet.
         self.filling = False
         self._pool, self._let_go = shared(address, settings, self)

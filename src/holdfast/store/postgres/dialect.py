@@ -45,8 +45,15 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 _TABLE_INFO = re.compile(r'PRAGMA table_info\("(\w+)"\)')
 _INSERT = re.compile(r'INSERT OR (IGNORE|REPLACE) INTO "?(\w+)"?')
-# Where a row has no number of its own, the place it lies at stands for one.
+# Where a row has no number of its own, the place it lies at stands for one, with the table: of
+# one that is cut into partitions, each counts its own places.
 _ROWID = re.compile(r"\browid\b")
+_ROWID_IS = re.compile(r"\bWHERE rowid = \?")
+_PLACE = "(tableoid::text || '.' || ctid::text)"
+_AT_PLACE = (
+    "WHERE (tableoid, ctid) = (SELECT split_part(place, '.', 1)::oid, "
+    "split_part(place, '.', 2)::tid FROM (SELECT ?::text AS place) AS named)"
+)
 _NUMBERED = re.compile(r'\b(?:FROM|JOIN|INTO|UPDATE) "?(?:passage|vector)\b')
 
 
@@ -59,7 +66,7 @@ def translated(sql: str, shapes: Shapes) -> str:
             f"WHERE table_schema = current_schema() AND table_name = '{info[1]}'"
         )
     if not _NUMBERED.search(sql) or "FROM rule WHERE rowid" in sql:
-        sql = _ROWID.sub("ctid", sql)
+        sql = _ROWID.sub(_PLACE, _ROWID_IS.sub(_AT_PLACE, sql))
     for pattern, words in _WORDS:
         sql = pattern.sub(words, sql)
     insert = _INSERT.match(sql)

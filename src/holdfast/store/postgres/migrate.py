@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.nearness import prepare
+from holdfast.store.postgres.spread import partitioned
 
 _THERE = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
 _NUMBER = (
@@ -36,8 +37,8 @@ _OPEN = ("generation", "migration")
 _UNWALLED = (
     "SELECT c.relname, EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid "
     "AND a.attname = 'bank' AND NOT a.attisdropped) FROM pg_class AS c "
-    "WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind = 'r' AND NOT c.relrowsecurity "
-    "ORDER BY c.relname"
+    "WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind IN ('r', 'p') "
+    "AND NOT c.relrowsecurity ORDER BY c.relname"
 )
 
 
@@ -96,7 +97,7 @@ def migrate(connection: PostgresConnection, steps: Sequence[tuple[str, str]]) ->
             connection.script(f'CREATE SCHEMA IF NOT EXISTS "{connection.schema}"')
             connection.script("CREATE TABLE migration (number bigint PRIMARY KEY, name text)")
         for number, (name, script) in enumerate(steps[version:], version + 1):
-            connection.script(script)
+            connection.script(partitioned(script, connection.partitions))
             connection.execute_own("INSERT INTO migration VALUES (%s, %s)", (number, name))
         wall(connection)
     if prepare(connection):

@@ -15,6 +15,7 @@ from psycopg import sql
 
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.halves import half
+from holdfast.store.postgres.spread import partitioned
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.vectors import StoredVector
 
@@ -101,7 +102,7 @@ _SIZES = (
     "WHERE n.model = %s AND n.direction IS NOT NULL GROUP BY 1, 2 HAVING count(*) > %s"
 )
 _INDEX = (
-    "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON near USING hnsw "
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table} USING hnsw "
     "((direction::{schema}.halfvec({size})) {schema}.halfvec_ip_ops) "
     "WHERE bank = {bank} AND model = {model} AND {schema}.vector_dims(direction) = {size}"
 )
@@ -125,7 +126,7 @@ def prepare(connection: PostgresConnection) -> bool:
             connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
             home, *_ = _standing(connection)
         connection.script("DROP TABLE IF EXISTS near")
-        connection.script(_MADE.format(schema=f'"{home}"'))
+        connection.script(partitioned(_MADE.format(schema=f'"{home}"'), connection.partitions))
     return True
 
 
@@ -231,11 +232,20 @@ class NearWays(NearQuestions):
     def _index(self, schema: str, bank: str, model: str, size: int) -> None:
         """Make the index of a large bank, while others read and write."""
         name = _index_of(bank, model, size)
+        # Of the partition that the bank is in, if there are any.
+        ((table,),) = self._server.said(
+            "SELECT tableoid::regclass::text FROM near WHERE bank = %s LIMIT 1", (bank,)
+        )
         # One that was not finished is in the way.
         self._server.script(f"DROP INDEX IF EXISTS {name}")
         self._server.script(
             _INDEX.format(
-                name=name, schema=schema, size=size, bank=_quoted(bank), model=_quoted(model)
+                name=name,
+                table=table,
+                schema=schema,
+                size=size,
+                bank=_quoted(bank),
+                model=_quoted(model),
             )
         )
 

@@ -1,0 +1,74 @@
+"""Tables cut by bank: into partitions of one server, or over the servers of a Citus cluster.
+
+Nearly every primary key starts with the bank, and every question names one, so that a bank's rows
+can lie together wherever that is. Only tables that grow with what is said are cut; numbers that
+are known without a bank are then unique by the sequence they come from, not by an index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# What grows with what is said. `near` is made beside the migrations.
+LARGE = (
+    "turn", "exchange", "claim", "node", "bearer", "sighting", "statement", "passage", "vector",
+    "near",
+)  # fmt: skip
+_TABLE = re.compile(r'CREATE TABLE "?(\w+)"? \(.*?\n\);', re.DOTALL)
+_UNIQUE = re.compile(r"CREATE UNIQUE INDEX (\w+) ON (\w+) \((?!bank\b)")
+
+
+def partitioned(script: str, count: int) -> str:
+    """A migration that makes each large table as so many partitions, by a hash of the bank."""
+    if not count:
+        return script
+    script = _TABLE.sub(lambda table: _cut(table, count), script)
+    return _UNIQUE.sub(_not_unique, script)
+
+
+def _cut(table: re.Match[str], count: int) -> str:
+    name = table[1]
+    if name not in LARGE:
+        return table[0]
+    parts = "\n".join(
+        f"CREATE TABLE {name}_p{n} PARTITION OF {name} "
+        f"FOR VALUES WITH (MODULUS {count}, REMAINDER {n});"
+        for n in range(count)
+    )
+    return f"{table[0].removesuffix(';')} PARTITION BY HASH (bank);\n{parts}"
+
+
+def _not_unique(index: re.Match[str]) -> str:
+    if index[2] not in LARGE:
+        return index[0]
+    return index[0].replace("CREATE UNIQUE INDEX", "CREATE INDEX")
+
+
+def distributed(scripts: Sequence[str], schema: str = "holdfast") -> list[str]:
+    """What puts the large tables of a new memory on the servers of a Citus cluster, a bank's rows
+    together; the small ones stay with the coordinator."""
+    found = [index for script in scripts for index in _UNIQUE.finditer(script)]
+    statements = [
+        "SET citus.enable_unsafe_triggers = on;",
+        f"SET search_path = {schema};",
+        "ALTER TABLE turn DROP CONSTRAINT turn_bank_session_fkey;",
+    ]
+    for index in found:
+        if index[2] in LARGE:
+            column = _column_of(scripts, index)
+            statements.append(f"DROP INDEX {index[1]};")
+            statements.append(f"CREATE INDEX {index[1]} ON {index[2]} ({column});")
+    first, *others = LARGE
+    statements.append(f"SELECT create_distributed_table('{first}', 'bank');")
+    statements += [
+        f"SELECT create_distributed_table('{name}', 'bank', colocate_with => '{first}');"
+        for name in others
+    ]
+    return statements
+
+
+def _column_of(scripts: Sequence[str], index: re.Match[str]) -> str:
+    text = next(script for script in scripts if index[0] in script)
+    start = text.index(index[0]) + len(index[0])
+    return text[start : text.index(")", start)]
