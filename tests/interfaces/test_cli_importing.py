@@ -93,5 +93,21 @@ def test_a_memory_goes_out_and_comes_back(
         assert status == 2 and said in told
 
 
+def test_folders_are_written_and_written_again(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(
+        json.dumps({"session": "s", "speaker": "Ann", "text": "Tar the yawl."}) + "\n"
+    )
+    assert run("import", "conversation", "chat.jsonl", "--bank", "fleet")[0] == 0
+    status, told = run("export", "vault", "--format", "obsidian")
+    assert status == 0 and "2 files" in told
+    note = next((tmp_path / "vault").rglob("Sessions/*.md"))
+    note.write_text("mine")
+    assert "left alone" in run("export", "vault", "--format", "obsidian")[1]
+    told = run("export", "keeper", "--format", "memory-keeper", "--json")[1]
+    assert json.loads(told)["written"] == 4
+    status, told = run("export", "vault", "--format", "obsidian", "--kind", "costs")
+    assert status == 2 and "--kind" in told
+
+
 def test_the_schema_in_the_package_is_that_of_the_tables() -> None:
     assert SCHEMA.read_text("utf-8") == spelled(), "python tools/export_schema.py"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from holdfast.app.exporting import SCHEMA, Exported, Wanted, check_groups, write_export
+from holdfast.app.export_folder import Folder
+from holdfast.app.exporting import SCHEMA, Wanted, check_groups, write_export
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
+from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.model.plain import plain
 from holdfast.recall.times import read_span
 from holdfast.store.portable import GROUPS, Chosen
 
@@ -20,21 +25,30 @@ Write the memory, or a part of it, as files that any program can read.
 jsonl: everything that was read and decided, one JSON object a line, in a versioned format
 (docs/export-format.md); `holdfast import holdfast FILE` brings it back as it was.
 
+obsidian: a folder of Markdown notes, one for every concept and session, linked with each other.
+memory-keeper: facts.json, concepts.json, and sessions/*.l1.jsonl and *.l2.json.
+Both can be written again into the same folder; what you made or changed in it stays as it is.
+
 Forgotten things are left out, and secrets are taken out once more. A file is there whole or not
 at all."""
 
 EXAMPLES = """\
   holdfast export memory.jsonl
+  holdfast export ~/vault/memory --format obsidian
+  holdfast export .claude/memory --format memory-keeper
   holdfast export work.jsonl --bank work --since 2026-01 --kind sessions --kind decisions"""
 
-_FORMATS = ("jsonl",)
+_WRITERS = {"obsidian": ("vault", "write_vault"), "memory-keeper": ("keeper", "write_keeper")}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("path", nargs="?", default="", metavar="FILE|DIR", help="where to write it")
     parser.add_argument(
-        "--format", choices=_FORMATS, default="jsonl", help="what to write (default: jsonl)"
+        "--format",
+        choices=["jsonl", *_WRITERS],
+        default="jsonl",
+        help="what to write (default: jsonl)",
     )
     parser.add_argument("--since", metavar="DATE", default="", help="only what is from then on")
     parser.add_argument("--until", metavar="DATE", default="", help="only what is up to then")
@@ -67,8 +81,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("Nothing is named to write to.", "Give a file, such as memory.jsonl.")
     check_groups(arguments.kind)
     with open_reading() as memory:
+        wanted = _wanted(memory, arguments)
+        path = Path(arguments.path).expanduser()
+        if arguments.format != "jsonl":
+            return _write_folder(screen, memory, arguments, path, wanted)
         progress = Progress("written", lambda count: number(count, "line"))
-        made = _write(memory, arguments, progress)
+        patterns = memory.settings.redact_patterns
+        made = write_export(memory.reader, path, wanted, patterns, progress)
     if arguments.json:
         screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
         return 0
@@ -78,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _write(memory: Reading, arguments: argparse.Namespace, progress: Progress) -> Exported:
+def _wanted(memory: Reading, arguments: argparse.Namespace) -> Wanted:
     bank = memory.bank_id(arguments.bank)
     banks = tuple(one for one in memory.reader.banks() if bank in (None, one.id))
     chosen = Chosen(
@@ -86,7 +105,32 @@ def _write(memory: Reading, arguments: argparse.Namespace, progress: Progress) -
         read_span(arguments.since).first if arguments.since else "",
         read_span(arguments.until).last if arguments.until else "",
     )
-    wanted = Wanted(banks, chosen, arguments.derived)
-    patterns = memory.settings.redact_patterns
-    path = Path(arguments.path).expanduser()
-    return write_export(memory.reader, path, wanted, patterns, progress)
+    return Wanted(banks, chosen, arguments.derived)
+
+
+def _write_folder(
+    screen: Screen, memory: Reading, arguments: argparse.Namespace, path: Path, wanted: Wanted
+) -> int:
+    if arguments.kind or arguments.derived:
+        raise InputError(
+            f"--kind and --derived are not for {arguments.format}.",
+            "It holds sessions, what is made of them, concepts and facts.",
+        )
+    module, name = _WRITERS[arguments.format]
+    write: Any = getattr(import_module(f"holdfast.app.{module}"), name)
+    redactor = Redactor(memory.settings.redact_patterns)
+    folder = Folder(path, arguments.format)
+    progress = Progress("made", lambda count: number(count, "file"))
+
+    def clean(text: str) -> str:
+        return redactor.redact(text).text
+
+    write(memory.reader, folder, wanted, clean, progress)
+    done = folder.write()
+    if arguments.json:
+        screen.json(plain(done._replace(folder=str(done.folder))))
+        return 0
+    screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")
+    for left in done.left_alone:
+        screen.line(f"  left alone, since you made or changed it: {left}")
+    return 0
