@@ -20,7 +20,8 @@ def copy(name: str, to: Path) -> Path:
     """A copy of the samples of an agent that may be changed, databases made of their texts."""
     folder = Path(shutil.copytree(RECORDED / name, to / name))
     for text in folder.rglob("*.sql"):
-        with closing(sqlite3.connect(text.with_suffix(".db"))) as made:
+        ending = ".vscdb" if text.stem == "state" else ".db"
+        with closing(sqlite3.connect(text.with_suffix(ending))) as made:
             made.executescript(text.read_text("utf-8"))
     return folder
 

@@ -34,6 +34,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
         ("mcp_wiki_ask", '{"question":"Who owns the parser?"}'),
         ("Write", "/etc/x|+x"),
         ("assistant", "The parser keeps tabs now, because the linter wants them."),
+        ("user", "Thanks, commit it."),
         ("user", "Find every caller of parse."),
         ("assistant", "Only src/cli.py calls parse."),
     ]

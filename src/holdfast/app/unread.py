@@ -16,7 +16,7 @@ from time import time
 
 from holdfast.capture.places import Places
 from holdfast.model.ledger import SourceState
-from holdfast.refine.finding import find_all, in_order, where_of
+from holdfast.refine.finding import find_all, in_order, where_of, whose
 from holdfast.refine.plan import Input
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder
@@ -98,11 +98,14 @@ class Unread:
     def of_sessions(self, sessions: Iterable[str], named: Iterable[Path]) -> list[Input]:
         """The transcripts of sessions: those named, those found by their name, and those of
         their subagents."""
-        found = [path for path in named if path.suffix == ".jsonl" and path.is_file()]
+        told = [path for path in named if path.suffix == ".jsonl" and path.is_file()]
+        others = [(path, agent) for path in told if (agent := whose(path).name) != AGENT]
+        found = [path for path in told if all(path != other for other, _ in others)]
         if self._folder.is_dir():
             projects = [entry for entry in self._folder.iterdir() if entry.is_dir()]
             for session in filter(_SESSION.match, sessions):
                 found += [p for project in projects if (p := project / f"{session}.jsonl").exists()]
         for path in list(found):
             found += sorted((path.with_suffix("") / "subagents").glob("**/*.jsonl"))
-        return in_order([(p, AGENT) for p in found if p.name != "journal.jsonl"], "", [])
+        own = [(path, AGENT) for path in found if path.name != "journal.jsonl"]
+        return in_order([*own, *others], "", [])

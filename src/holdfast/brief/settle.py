@@ -22,6 +22,7 @@ from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
+from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.notes import Notes
 from holdfast.store.protocol import Store
 
@@ -112,11 +113,12 @@ def _arrived(store: Ledger, injection: Injection, sessions: Sequence[Session]) -
     looked = False
     for session in sessions:
         source = store.source(session.source)
+        elsewhere = session.agent != AGENT
         try:
             with Path(source.path if source else os.devnull).open("rb") as file:
                 for line in iter(lambda: file.readline(_LINE), b""):
                     looked = True
-                    if brief in line and b'"attachment"' in line:
+                    if brief in line and (elsewhere or b'"attachment"' in line):
                         return True
         except OSError:
             continue

@@ -74,7 +74,7 @@ def find_inputs(
 
 
 def _in_file(path: Path, problems: list[str]) -> Iterator[tuple[Path, str]]:
-    agent = _whose(path)
+    agent = whose(path)
     if agent.name == FIRST:
         _refuse_other_formats(path)
     yield from ((inner, agent.name) for inner in agent.find(path, problems))
@@ -84,14 +84,14 @@ def _in_folder(path: Path, problems: list[str]) -> Iterator[tuple[Path, str]]:
     """What lies in a folder, each by the agent whose it is."""
     first = agents()[FIRST]
     for file in find_transcripts(path, problems, _ENDINGS):
-        agent = _whose(file)
+        agent = whose(file)
         if agent is not first:
             yield from ((inner, agent.name) for inner in agent.find(file, problems))
         elif file.suffix == ".jsonl":
             yield file, first.name
 
 
-def _whose(path: Path) -> Agent:
+def whose(path: Path) -> Agent:
     """The agent that wrote a file; the first one's where nothing tells."""
     known = agents()
     try:
@@ -106,7 +106,7 @@ def _whose(path: Path) -> Agent:
 def _within(path: Path) -> Agent | None:
     """The agent that keeps sessions within a file, for a path of one of them."""
     whole = next((parent for parent in path.parents if parent.is_file()), None)
-    agent = _whose(whole) if whole is not None else None
+    agent = whose(whole) if whole is not None else None
     return agent if agent and agent.layout and is_there(str(path), agent.name) else None
 
 

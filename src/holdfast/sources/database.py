@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
@@ -17,8 +18,9 @@ from holdfast.sources.stamps import stamp_of
 
 _MAGIC = b"SQLite format 3\x00"
 _PATIENCE_S = 2.0
+_FRESH_S = 60
 
-_kept: dict[Path, tuple[str, dict[str, str]]] = {}
+_kept: dict[tuple[Path, str], tuple[str, dict[str, str]]] = {}
 
 
 def is_database(path: Path, head: bytes | None = None) -> bool:
@@ -46,12 +48,15 @@ def _ask(path: Path, mode: str, question: str, given: tuple[object, ...]) -> lis
         return connection.execute(question, given).fetchall()
 
 
-def kept(path: Path, told: Callable[[Path], dict[str, str]]) -> dict[str, str]:
-    """What a database tells of each of its sessions, asked anew only when its files changed: all
-    of them are looked at one after the other."""
+def kept(
+    path: Path, told: Callable[[Path], dict[str, str]], what: str = "stamps"
+) -> dict[str, str]:
+    """What a database tells of each of its sessions, asked anew only when its files changed, or
+    the minute: all of them are looked at one after the other."""
     log = path.with_name(f"{path.name}-wal")
-    now = stamp_of(path.stat()) + (stamp_of(log.stat()) if log.exists() else "")
-    known = _kept.get(path)
+    now = f"{stamp_of(path.stat())}:{stamp_of(log.stat()) if log.exists() else ''}"
+    now = f"{now}:{int(monotonic() / _FRESH_S)}"
+    known = _kept.get((path, what))
     if known is None or known[0] != now:
-        known = _kept[path] = (now, told(path))
+        known = _kept[path, what] = (now, told(path))
     return known[1]

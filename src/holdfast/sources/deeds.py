@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from holdfast.model.ids import content_id
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code import prompts, tools
@@ -30,7 +31,8 @@ _OWN_SERVER = "holdfast"
 # The name of tools that are given a patch.
 PATCH = "patch"
 _FIELDS = {
-    "file_path": ("filePath", "absolute_path", "path", "target_file", "dir_path", "fileName"),
+    "file_path": ("filePath", "absolute_path", "path", "target_file", "targetFile", "dir_path",
+                  "relative_workspace_path", "relativeWorkspacePath", "fileName"),
     "old_string": ("oldString", "old_str"),
     "new_string": ("newString", "new_str"),
     "content": ("file_text", "contents", "code_edit"),
@@ -39,7 +41,7 @@ _FIELDS = {
     "path": ("dir_path", "include", "target_directory"),
     "subagent_type": ("agent_type", "agent_name", "subagentType"),
     "patch": ("patchText", "input"),
-}
+}  # fmt: skip
 _SPELLINGS = ("{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}")
 
 
@@ -145,6 +147,11 @@ def _changed(hunks: str) -> str:
 def extra_call(call: str, number: int) -> str:
     """The id of the further edits of one call."""
     return f"{call}.{number}" if number else call
+
+
+def made_up_call(*told: str) -> str:
+    """An id for a call that its agent gave none."""
+    return f"call-{content_id(*told)}"
 
 
 def of_server(name: str) -> str:

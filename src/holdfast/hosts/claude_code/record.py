@@ -17,6 +17,8 @@ from holdfast.hosts.claude_code.config_file import replace_whole
 
 _VERSION = 1
 _NAME = "claude-code.json"
+# The record of what was changed for other agents.
+OTHERS = "agents.json"
 
 
 class Entry(NamedTuple):
@@ -34,9 +36,9 @@ def fingerprint(raw: bytes | None) -> str:
 class Record:
     """The record of one home."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, name: str = _NAME) -> None:
         self.folder = home / "backups"
-        self._path = self.folder / _NAME
+        self._path = self.folder / name
         self.files = self._read()
 
     def _read(self) -> dict[str, Entry]:

@@ -57,7 +57,8 @@ _TOOLS = {
 }
 _CONTENTS = ("Read", "Grep", "Glob", "LS")
 _NOTICES = frozenset("info error warning".split())
-_MACHINE_STARTS = ("<session_context>", "<hook_context>", "<state_snapshot>", "System: ")
+_HOOKS = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_MACHINE_STARTS = ("<session_context>", "<state_snapshot>", "System: ")
 _LOCAL = ("/", "?")
 _WRAPPED = re.compile(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
 _SHELL_HEAD = re.compile(r"\A(?:Command: .*\n|Directory: .*\n|Stdout: |Output: )+")
@@ -208,6 +209,9 @@ def _user(message: Record, text: str, key: tuple[str, ...], time: str, file: Fil
         return skipped(Skip.DUPLICATE if again else Skip.EMPTY)
     if text.startswith(_MACHINE_STARTS) or text.startswith(_LOCAL):
         return skipped(Skip.MACHINE)
+    text = _HOOKS.sub("", text)
+    if not text:
+        return skipped(Skip.INJECTED)
     found = prompts.read_prompt(text)
     if found.skip is not None:
         return skipped(found.skip)

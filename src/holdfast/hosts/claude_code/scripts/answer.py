@@ -206,11 +206,11 @@ def welcome(place: Place) -> None:
         sys.stdout.flush()
 
 
-def nudge(place: Place) -> None:
-    """Start a worker if there is something for it to do and none runs."""
+def nudge(place: Place, own: str = f".{os.getpid()}") -> None:
+    """Start a worker if there is something for it to do, besides our `own`, and none runs."""
     if any(works(os.path.join(place.hooks, name)) for name in ("worker.pid", "nudged")):
         return
-    path, own = os.path.join(place.home, "briefs", "folders.json"), f".{os.getpid()}"
+    path = os.path.join(place.home, "briefs", "folders.json")
     waits = [e for e in os.scandir(place.inbox) if e.name[:2] == "1." and own not in e.name]
     since = time.time() - STALE_S
     if not waits and os.path.exists(path) and os.stat(path).st_mtime > since:

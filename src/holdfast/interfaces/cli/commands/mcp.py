@@ -121,6 +121,8 @@ def _offer(name: str) -> Offer:
 def _companions() -> Sequence[Companion]:
     """Start what runs beside the server, when the engine is loaded: hooks ask it for briefs."""
     briefing: Any = import_module("holdfast.app.briefing")
+    nudging: Any = import_module("holdfast.app.nudging")
+    nudging.nudge(load_settings())
     asking = briefing.serve_briefs(load_settings())
     return () if asking is None else (asking,)
 

@@ -17,23 +17,27 @@ from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import places as host
 from holdfast.hosts.claude_code.config_file import load
 from holdfast.hosts.claude_code.record import Record
-from holdfast.interfaces.cli import asking, options
+from holdfast.hosts.registry import hosts
+from holdfast.interfaces.cli import asking, elsewhere, options
 from holdfast.interfaces.cli.commands import ingest
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
+from holdfast.sources.registry import FIRST
 
 HELP = """\
-Move into Claude Code: from the next session on, what happens is captured by itself, and
-what is known arrives unasked. Shows what it will change, asks, keeps a backup, and can be
-undone with `holdfast uninstall`. Run it again after an upgrade, or whenever you like.
+Move into Claude Code, or with --agent into another one (docs/agents.md): from the next
+session on, what happens is captured by itself, and what is known arrives unasked. Shows
+what it will change, asks, keeps a backup, and can be undone with `holdfast uninstall`.
+Run it again after an upgrade, or whenever you like.
 
-It changes two settings files of yours, and nothing in a repository. Claude Code's own
+It changes one or two settings files of yours, and nothing in a repository. An agent's own
 memory is left alone."""
 
 EXAMPLES = """\
   holdfast setup --dry-run              only show what would change
   holdfast setup
   holdfast setup --scope project        for the project of this folder alone
+  holdfast setup --agent codex          into Codex CLI
   holdfast setup --plugin               as a plugin, with its commands and agents
   holdfast setup --models auto          let a model sum up sessions, under the caps of the settings
   holdfast setup --yes --ingest         ask nothing, and read your history now"""
@@ -44,7 +48,10 @@ _BYTES_PER_S = 15_000_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument(
-        "--agent", choices=["claude-code"], default="claude-code", help="which agent"
+        "--agent",
+        choices=[FIRST, *hosts()],
+        default=FIRST,
+        help="which agent (default: claude-code)",
     )
     parser.add_argument(
         "--scope",
@@ -72,6 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     settings = load_settings()
     places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
+    if arguments.agent != FIRST:
+        told = elsewhere.set_up(Screen(), settings, places, arguments)
+        return _history(Screen(), settings, arguments) if told else 0
     where = host.locate(settings, host.Scope(arguments.scope), Path.cwd())
     python = install.find_interpreter()
     enabled = plugin_files.is_enabled(where.hooks_file)

@@ -8,28 +8,33 @@ from pathlib import Path
 
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
+from holdfast.hosts import moving
 from holdfast.hosts.claude_code import install, leaving, plugin_files
 from holdfast.hosts.claude_code import places as host
 from holdfast.hosts.claude_code.config_file import load, save
 from holdfast.hosts.claude_code.record import Record
-from holdfast.interfaces.cli import asking
+from holdfast.hosts.registry import hosts
+from holdfast.interfaces.cli import asking, elsewhere
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
+from holdfast.sources.registry import FIRST
 
 HELP = """\
-Move out of Claude Code. Settings files get back the bytes they had, or, where somebody
-changed them since, lose our entries and nothing else. What is remembered stays, unless
---data is given."""
+Move out of Claude Code, and of every other agent that setup was run for. Settings files get
+back the bytes they had, or, where somebody changed them since, lose our entries and nothing
+else. What is remembered stays, unless --data is given."""
 
 EXAMPLES = """\
   holdfast uninstall --dry-run
   holdfast uninstall
   holdfast uninstall --scope project    only from the project of this folder
+  holdfast uninstall --agent codex      only from this agent
   holdfast uninstall --data             and forget everything"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
+    parser.add_argument("--agent", choices=[FIRST, *hosts()], help="only from this agent")
     parser.add_argument(
         "--scope",
         choices=[scope.value for scope in host.Scope],
@@ -48,23 +53,31 @@ def run(arguments: argparse.Namespace) -> int:
     places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     default = host.default_home()
     all_scopes = [host.locate(settings, scope, Path.cwd()) for scope in host.Scope]
-    wheres = [w for w in all_scopes if arguments.scope in (None, w.scope.value)]
-    plan = install.plan_uninstall(places.home, wheres, arguments.scope is None, default)
+    agent: str | None = arguments.agent
+    here = agent in (None, FIRST)
+    wheres = [w for w in all_scopes if here and arguments.scope in (None, w.scope.value)]
+    everything = here and arguments.scope is None
+    plan = install.plan_uninstall(places.home, wheres, everything, default)
+    leaving_others = elsewhere.leave(settings, places, agent, arguments.scope is not None)
     plugins = [where for where in wheres if plugin_files.is_enabled(where.hooks_file)]
     rest = [where for where in all_scopes if where not in wheres]
-    stays = bool(install.is_set_up(places.home, rest, default)) or any(
-        plugin_files.is_enabled(where.hooks_file) for where in rest
+    stays = (
+        bool(install.is_set_up(places.home, rest, default))
+        or any(plugin_files.is_enabled(where.hooks_file) for where in rest)
+        or leaving_others.stays
     )
     if stays and arguments.data:
         raise InputError(
-            "Another scope still uses this memory.", "Leave out --scope to remove it everywhere."
+            "Another scope or agent still uses this memory.",
+            "Leave out --scope and --agent to remove it everywhere.",
         )
     parts = [] if stays else leaving.hook_parts(places)
     parts += leaving.data_parts(places) if arguments.data else []
     screen = Screen()
+    elsewhere.show(screen, leaving_others.plan)
     _show(screen, plan, plugins, parts, places)
-    if not (plan.changes or plugins or parts):
-        screen.line("Nothing of ours is in Claude Code's settings: nothing to change.")
+    if not (plan.changes or plugins or parts or leaving_others.plan.changes):
+        screen.line("Nothing of ours is in the settings of any agent: nothing to change.")
         return 0
     if arguments.dry_run:
         screen.line("Nothing was changed.")
@@ -76,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data:
         leaving.check_idle(places)
     _remove_plugins(places, plugins)
-    plan = install.plan_uninstall(places.home, wheres, arguments.scope is None, default)
+    moving.undo(places.home, leaving_others.plan.changes)
+    plan = install.plan_uninstall(places.home, wheres, everything, default)
     install.undo(places.home, plan.changes, default)
     leaving.remove(parts)
     _tell(screen, places, arguments.data, stays)
@@ -131,7 +145,7 @@ def _remove_plugins(places: Places, plugins: list[host.Where]) -> None:
 
 def _tell(screen: Screen, places: Places, data: bool, stays: bool) -> None:
     if stays:
-        screen.line("Done. Another scope still uses this memory.")
+        screen.line("Done. Another scope or agent still uses this memory.")
         return
     gone = leaving.remove_home(places)
     if data:

@@ -1,0 +1,1 @@
+"""How other agents are told of our server and our hooks: one module each, found by looking."""

@@ -1,0 +1,23 @@
+"""Gemini CLI: server and hooks in `~/.gemini/settings.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.hosts.host import Host, Ours, Piece, hooks, server
+from holdfast.sources.agent import Where
+
+_EVENTS = ("SessionStart", "SessionEnd")
+_TIMEOUT_MS = 10_000
+
+
+def _pieces(where: Where, ours: Ours) -> Sequence[Piece]:
+    home = Path(where.env.get("GEMINI_CLI_HOME") or where.home)
+    path = home / ".gemini" / "settings.json"
+    command, *arguments = ours.words
+    entry = {"command": command, "args": arguments, **({"env": ours.env} if ours.env else {})}
+    return (server(path, ("mcpServers",), entry, ours), hooks(path, ours, _EVENTS, _TIMEOUT_MS))
+
+
+HOST = Host("gemini", "Gemini CLI", _pieces, brief_tokens=2500)

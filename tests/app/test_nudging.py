@@ -1,0 +1,44 @@
+"""A server that another agent starts sees to it that its transcripts are read."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from holdfast.app.nudging import nudge
+from holdfast.capture.places import Places
+from holdfast.hosts.claude_code.record import OTHERS, Record
+from holdfast.settings import Settings
+
+
+def prepare(home: Path) -> tuple[Settings, Path]:
+    """A home whose worker only says that it was started."""
+    places = Places(home / "holdfast")
+    places.hooks.mkdir(parents=True)
+    said = home / "said"
+    script = home / "python"
+    script.write_text(f'#!/bin/sh\necho "$@" > {said}.new; mv {said}.new {said}\n')
+    script.chmod(0o700)
+    places.interpreter.write_text(f"{script}\n-I\n")
+    return Settings(places.home, home / "claude"), said
+
+
+def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> None:
+    settings, said = prepare(tmp_path)
+    Record(settings.home, OTHERS).remember(tmp_path / "config.toml", b"", b"x")
+
+    assert nudge(settings)
+    until = time.monotonic() + 20
+    while not said.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert said.read_text() == "-I -m holdfast worker --nudged\n"
+
+
+def test_none_is_started_for_claude_code_alone_or_when_all_was_looked_at(tmp_path: Path) -> None:
+    settings, said = prepare(tmp_path)
+    assert not nudge(settings)
+    Record(settings.home, OTHERS).remember(tmp_path / "config.toml", b"", b"x")
+    Places(settings.home).looked.touch()
+
+    assert not nudge(settings)
+    assert not said.exists()

@@ -1,0 +1,110 @@
+"""The hooks of other agents: the real script, by a real interpreter."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import holdfast
+from holdfast.capture.inbox import make_inbox
+from holdfast.capture.places import INJECTED, Places
+
+SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
+SESSION = "01a1e0d8-bb56-79e1-9138-81e8c292337b"
+BRIEF = '<holdfast-brief id="start-1">Use tabs.</holdfast-brief>'
+
+
+class Home(NamedTuple):
+    """A home as setup leaves it, with a brief for one project."""
+
+    places: Places
+    project: Path
+    inbox: Path
+
+    def run(self, event: str, payload: bytes, **env: str) -> subprocess.CompletedProcess[bytes]:
+        """The script, as an agent runs it."""
+        return subprocess.run(
+            [sys.executable, "-I", "-S", str(self.places.hooks / "elsewhere.py"), event],
+            input=payload,
+            capture_output=True,
+            timeout=60,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.places.home.parent), **env},
+        )
+
+    def payload(self, **more: str) -> dict[str, str]:
+        """What an agent tells its hooks."""
+        path = "/home/dev/.codex/sessions/rollout-1.jsonl"
+        told = {"session_id": SESSION, "transcript_path": path, "cwd": str(self.project)}
+        return {**told, **more}
+
+    def events(self, name: str) -> list[Path]:
+        return sorted(path for path in self.inbox.iterdir() if f".{name}." in path.name)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    places = Places(tmp_path / "holdfast")
+    places.hooks.mkdir(parents=True)
+    for script in SCRIPTS.glob("*.py"):
+        shutil.copy(script, places.hooks)
+    # Nobody is there to be started: a worker would read the real files of this machine.
+    places.interpreter.write_text("/bin/true\n-I\n")
+    make_inbox(places)
+    inbox = places.inbox()
+    assert inbox is not None
+    project = tmp_path / "proj"
+    project.mkdir()
+    briefs = places.home / "briefs"
+    briefs.mkdir()
+    told: dict[str, Any] = {
+        "folders": {"v": 1, "folders": {str(project): "bank1"}, "aliases": {}},
+        "bank1": {"v": 1, "id": "start-1", "text": BRIEF, "records": []},
+        "settings": {"v": 1},
+    }
+    for name, content in told.items():
+        (briefs / f"{name}.json").write_text(json.dumps(content))
+    return Home(places, project, inbox)
+
+
+def test_a_session_that_starts_is_told_the_brief_and_its_words_are_not_kept(home: Home) -> None:
+    done = home.run("SessionStart", json.dumps(home.payload(source="startup")).encode())
+
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert (answer["hookEventName"], answer["additionalContext"]) == ("SessionStart", BRIEF)
+    assert home.events("SessionStart") == []
+    (note,) = home.events(INJECTED)
+    assert SESSION in note.name
+
+
+def test_when_an_agent_is_done_only_the_place_of_its_transcript_is_kept(home: Home) -> None:
+    payload = home.payload(last_assistant_message="a secret word", hook_event_name="Stop")
+
+    done = home.run("Stop", json.dumps(payload).encode())
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (event,) = home.events("SessionEnd")
+    assert json.loads(event.read_bytes()) == {**home.payload(), "reason": "other"}
+    assert not (home.places.hooks / "__pycache__").exists()
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b'{"session_id": "../../x"}', b"\xff"])
+@pytest.mark.parametrize("event", ["SessionStart", "Stop"])
+def test_garbage_does_no_harm(home: Home, event: str, payload: bytes) -> None:
+    done = home.run(event, payload)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert all(".none." in path.name for path in home.events("SessionEnd"))
+
+
+def test_a_hook_that_is_off_does_nothing_at_all(home: Home) -> None:
+    payload = json.dumps(home.payload(source="startup")).encode()
+
+    assert home.run("SessionStart", payload, HOLDFAST_OFF="1").stdout == b""
+    assert list(home.inbox.glob("1.*")) == []

@@ -1,0 +1,178 @@
+"""Moving into other agents, and out again without a trace."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.errors import InputError
+from holdfast.hosts import moving, toml_text
+from holdfast.hosts.host import Ours, is_ours
+from holdfast.hosts.registry import hosts
+from holdfast.sources.agent import Where
+from holdfast.sources.registry import FIRST, agents
+
+PERSONS = {
+    ".codex/config.toml": b'# mine\nmodel = "x"\n\n[mcp_servers.wiki]\ncommand = "wiki"\n',
+    ".codex/hooks.json": b'{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}',
+    ".gemini/settings.json": b'{\r\n\t"mcpServers": {\r\n\t\t"wiki": {"command": "w"}\r\n\t}\r\n}',
+    ".config/opencode/opencode.json": b'{"$schema": "s", "mcp": {}}\n',
+    ".copilot/mcp-config.json": b"\xef\xbb\xbf{}",
+    ".cursor/mcp.json": b'{\n    "mcpServers": {}\n}\n',
+}
+
+
+def at(home: Path, name: str = "holdfast") -> tuple[Where, Ours]:
+    where = Where(home, {}, "linux")
+    return where, Ours("/opt/py thon/bin/python", "-I", home / name, name == "holdfast")
+
+
+def files(home: Path) -> dict[str, bytes]:
+    found = (path for path in home.rglob("*") if path.is_file())
+    return {str(path.relative_to(home)): path.read_bytes() for path in found}
+
+
+def lay(home: Path) -> dict[str, bytes]:
+    for name, content in PERSONS.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return files(home)
+
+
+def test_every_agent_that_can_be_set_up_is_read_as_well() -> None:
+    assert set(hosts()) == set(agents()) - {FIRST}
+
+
+@pytest.mark.parametrize("name", list(hosts()))
+def test_moving_in_and_out_leaves_every_byte_as_it_was(name: str, tmp_path: Path) -> None:
+    before = lay(tmp_path)
+    where, ours = at(tmp_path)
+    host = hosts()[name]
+
+    moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
+    assert files(tmp_path) != before
+    assert moving.is_in(host, where, ours)
+    assert moving.plan_in(host, where, ours).changes == []
+    moving.undo(ours.home, moving.plan_out([host], where, ours).changes)
+
+    assert files(tmp_path) == before
+    assert not moving.is_in(host, where, ours)
+
+
+@pytest.mark.parametrize("name", list(hosts()))
+def test_files_that_setup_made_go_again(name: str, tmp_path: Path) -> None:
+    where, ours = at(tmp_path)
+    host = hosts()[name]
+
+    moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
+    made = files(tmp_path)
+    moving.undo(ours.home, moving.plan_out([host], where, ours).changes)
+
+    assert made and files(tmp_path) == {}
+
+
+@pytest.mark.parametrize("name", list(hosts()))
+def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> None:
+    lay(tmp_path)
+    where, ours = at(tmp_path)
+    host = hosts()[name]
+    moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
+    for path, _ in {(piece.path, 0) for piece in host.pieces(where, ours)}:
+        if path.suffix == ".toml":
+            path.write_text(f"{path.read_text()}\n[new]\nmine = true\n")
+        else:
+            told = json.loads(path.read_text("utf-8-sig"))
+            path.write_text(json.dumps({**told, "new": {"mine": True}}))
+
+    moving.undo(ours.home, moving.plan_out([host], where, ours).changes)
+
+    for piece in host.pieces(where, ours):
+        text = piece.path.read_text("utf-8-sig")
+        assert "holdfast" not in text
+        told = tomllib.loads(text) if piece.path.suffix == ".toml" else json.loads(text)
+        assert told["new"] == {"mine": True}
+
+
+def test_a_server_of_another_home_stays_when_one_moves_out(tmp_path: Path) -> None:
+    where, ours = at(tmp_path)
+    _, other = at(tmp_path, "other")
+    host = hosts()["gemini"]
+    moving.carry_out(other.home, moving.plan_in(host, where, other).changes)
+
+    assert moving.plan_out([host], where, ours).changes == []
+
+
+def test_a_server_that_is_not_ours_is_left_alone_and_told_of(tmp_path: Path) -> None:
+    path = tmp_path / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"holdfast": {"command": "climbing"}}}')
+    where, ours = at(tmp_path)
+
+    plan = moving.plan_in(hosts()["cursor"], where, ours)
+
+    assert plan.changes == [] and "not ours" in plan.notes[0]
+
+
+@pytest.mark.parametrize("text", ["{ // a comment\n}", "[1]", '{"mcpServers": []}', "\xff"])
+def test_a_file_that_cannot_be_understood_is_refused_before_anything_is_touched(
+    text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text(text, "latin-1")
+    where, ours = at(tmp_path)
+
+    with pytest.raises(InputError):
+        moving.plan_in(hosts()["cursor"], where, ours)
+    assert path.read_text("latin-1") == text
+
+
+def test_an_older_entry_is_brought_up_to_date(tmp_path: Path) -> None:
+    lay(tmp_path)
+    where, ours = at(tmp_path)
+    newer = ours._replace(python="/new/python")
+    for name, host in hosts().items():
+        moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
+        moving.carry_out(ours.home, moving.plan_in(host, where, newer).changes)
+        assert moving.plan_in(host, where, newer).changes == [], name
+    told = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())
+    assert told["mcp_servers"]["holdfast"]["command"] == "/new/python"
+    hooks = json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]
+    assert [len(hooks[event]) for event in ("SessionStart", "Stop")] == [1, 2]
+
+
+_PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r"), min_size=1)
+
+
+@given(python=_PATHS, folder=_PATHS)
+def test_any_path_comes_through_toml_and_back(python: str, folder: str) -> None:
+    entry = {"command": python, "args": ["-I", "mcp"], "env": {"HOLDFAST_HOME": folder}}
+    text = '# mine\n[a]\nb = "[mcp_servers.holdfast]"\n'
+
+    put = toml_text.put(text, "mcp_servers", "holdfast", entry)
+
+    assert toml_text.entry(put, "mcp_servers", "holdfast") == entry
+    assert toml_text.take(put, "mcp_servers", "holdfast") == text
+
+
+def test_a_table_among_others_is_taken_out_whole() -> None:
+    text = (
+        '[mcp_servers.holdfast]\ncommand = "holdfast"\nargs = ["mcp"]\n\n'
+        '[mcp_servers.holdfast.env]\nA = "b"\n\n[mcp_servers.wiki]\ncommand = "w"\n'
+    )
+
+    assert is_ours(toml_text.entry(text, "mcp_servers", "holdfast"))
+    left = toml_text.take(text, "mcp_servers", "holdfast")
+    assert tomllib.loads(left) == {"mcp_servers": {"wiki": {"command": "w"}}}
+
+
+def test_an_entry_without_a_header_of_its_own_is_not_cut_out_of_a_line() -> None:
+    text = 'mcp_servers = { holdfast = { command = "holdfast", args = ["mcp"] } }\n'
+
+    assert toml_text.take(text, "mcp_servers", "holdfast") == text

@@ -1,0 +1,82 @@
+"""Other agents at the command line: read, told apart, set up and left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.sources.agent_samples import copy
+
+from holdfast.interfaces.cli.main import main
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user who has Codex and Gemini, each with a session."""
+    home = tmp_path / "me"
+    home.mkdir()
+    copy("codex", tmp_path).rename(home / ".codex")
+    copy("gemini", tmp_path).rename(home / ".gemini")
+    for name in ("CODEX_HOME", "GEMINI_CLI_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("HOLDFAST_HOME", str(home / ".holdfast"))
+    monkeypatch.chdir(home)
+    return home
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: str) -> tuple[int, str]:
+        status = main(list(arguments))
+        return status, "".join(capsys.readouterr())
+
+    return call
+
+
+def files(home: Path) -> dict[str, bytes]:
+    found = (path for path in home.rglob("*") if path.is_file())
+    return {str(path.relative_to(home)): path.read_bytes() for path in found}
+
+
+def test_ingest_without_a_path_finds_what_every_agent_keeps(user: Path, run: Run) -> None:
+    assert run("ingest", "--agent", "gemini", "--embed", "none", "--json")[0] == 0
+    one = json.loads(run("status", "--json")[1])["ledger"]
+    status, text = run("ingest", "--embed", "none")
+
+    assert status == 0 and "= 42" in text, text
+    whole = json.loads(run("status", "--json")[1])["ledger"]
+    assert one["pending"] == 42 and whole["pending"] == 0
+    assert whole["balanced"] is True and whole["failed"] == 0
+
+
+def test_an_agent_is_set_up_and_left_as_it_was(user: Path, run: Run) -> None:
+    config = user / ".codex" / "config.toml"
+    config.write_text('model = "x"\n')
+    before = files(user)
+
+    plan = json.loads(run("setup", "--agent", "codex", "--dry-run", "--json")[1])
+    assert [Path(change["path"]).name for change in plan["changes"]] == [
+        "config.toml",
+        "hooks.json",
+    ]
+    assert plan["done"] is False and files(user) == before
+    status, text = run("setup", "--agent", "codex", "--yes", "--no-ingest")
+    assert status == 0 and "/hooks" in text
+    assert run("setup", "--agent", "gemini", "--yes", "--no-ingest")[0] == 0
+    assert "nothing to change" in run("setup", "--agent", "codex", "--yes", "--no-ingest")[1]
+
+    assert "still uses" in run("uninstall", "--agent", "gemini", "--yes")[1]
+    assert (user / ".holdfast" / "hooks" / "elsewhere.py").is_file()
+    assert run("uninstall", "--yes")[0] == 0
+    assert files(user) == before
+
+
+def test_another_agent_is_set_up_for_all_projects_or_not_at_all(user: Path, run: Run) -> None:
+    status, text = run("setup", "--agent", "cursor", "--scope", "project", "--yes")
+
+    assert status != 0 and "all of your projects" in text
