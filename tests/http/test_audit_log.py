@@ -7,7 +7,9 @@ import json
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.app.foreign import claude_mem
 from tests.http.audited import Place, placed
+from tests.http.deciding import remembering
 from tests.http.test_api import JSON, get, send
 from tests.remote.test_remote_recall import a_line
 
@@ -82,6 +84,22 @@ def _shared(place: Place) -> object:
     return place.did("/shares", {"bank": place.bank, "shares": [line]})
 
 
+def _unpulled(place: Place) -> object:
+    known = get(place.server, f"/pulls?bank={place.bank}")["pulls"]
+    left = next(one["id"] for one in known if not one["undone"])
+    return place.did(f"/pulls/{left}/undo?bank={place.bank}", {})
+
+
+def _unimported(place: Place) -> object:
+    file = place.root.parent / "claude-mem.db"
+    claude_mem(file)
+    with remembering(place.server) as memory:
+        memory.import_records("claude-mem", file, place.bank)
+    (known,) = get(place.server, "/imports")["imports"]
+    assert known["undone"] is False and known["program"]
+    return place.did(f"/imports/{known['id']}/undo", {})
+
+
 def _approve(place: Place) -> object:
     path = f"/rules/candidates/{_candidate(place, 'Log one line')}/approve?bank={place.bank}"
     return place.did(path, {})
@@ -134,6 +152,9 @@ REST: dict[str, Case | str] = {
         lambda place: place.did(f"/research/{_answered(place)}/useful", {}),
     ),
     "post /shares": (Action.PULL, _shared),
+    "post /pulls/{id}/undo": (Action.UNDO, _unpulled),
+    "post /imports/{id}/undo": (Action.UNDO, _unimported),
+    "post /backups": "copies the memory; GET /backups names the copies",
     "post /shares/recall": "asks",
     "post /ask": "asks; its session is told by GET /research",
     "post /reflect": "what it comes to believe follows from what is stored, and is made again",

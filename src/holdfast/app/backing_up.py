@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import holdfast
 from holdfast.app.curating import remove_derived_files
@@ -86,6 +86,20 @@ def back_up(
         )
     path = _place(settings, target, now())
     return _copy(settings, path, now())
+
+
+def made_told(made: Made) -> dict[str, Any]:
+    """A backup, ready to be sent."""
+    copy = made.copy
+    return {
+        "path": str(made.path),
+        "bytes": made.bytes,
+        "made": True,
+        "schema": copy.schema,
+        "rows": copy.tables,
+        "hash": copy.hash,
+        "files": copy.files,
+    }
 
 
 def place(settings: Settings, target: Path | None, now: str) -> Path:

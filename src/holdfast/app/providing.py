@@ -294,3 +294,31 @@ def _passage(told: Told) -> Passage:
     mark = sha256(told.text.encode()).hexdigest()[:16]
     id = f"{told.provider}/{told.tool}/{mark}"
     return Passage("", KIND, id, "", "", told.text, trust=Trust.EXTERNAL)
+
+
+def all_told(providers: Providers, settings: Settings) -> dict[str, Any]:
+    """The providers and what is known of each, ready to be sent."""
+    return {
+        "use": settings.providers.use,
+        "providers": [_told(item) for item in providers.listed()],
+        "problems": providers.problems,
+    }
+
+
+def _told(item: Listed) -> dict[str, object]:
+    provider, standing = item.provider, item.standing
+    return {
+        "name": provider.name,
+        "id": provider.id,
+        "root": str(provider.root),
+        "usable": not provider.problem,
+        "problem": provider.problem,
+        "servers": [{"name": one.name, "kind": one.kind} for one in provider.servers],
+        "allowed_tools": [f"mcp__{one.server}__{one.tool}" for one in provider.allowed],
+        "score": standing.score,
+        "calls": standing.calls,
+        "success": standing.success,
+        "ms": standing.ms,
+        "resting_until": standing.resting_until if item.resting else "",
+        "last_problem": standing.problem,
+    }

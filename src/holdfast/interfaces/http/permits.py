@@ -62,10 +62,11 @@ _REST: dict[Permit, str] = {
         PATCH /banks/{name:path}
     """,
     _LOOK: """
-        GET /status /cost
+        GET /status /cost /worth
     """,
     UNLISTED: """
-        GET /doctor
+        GET /doctor /imports /pulls /backups /providers
+        POST /imports/{id}/undo /pulls/{id}/undo /backups
         POST /doctor/fix /ingest /scrub
         POST /rules /rules/promote /rules/candidates/{id}/approve
     """,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.backing_up import back_up, place
+from holdfast.app.backing_up import back_up, made_told, place
 from holdfast.app.health import disk_use
 from holdfast.app.reading import utc_now
 from holdfast.interfaces.cli import options
@@ -46,17 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     made = back_up(settings, arguments.file)
     copy = made.copy
     if arguments.json:
-        screen.json(
-            {
-                "path": str(made.path),
-                "bytes": made.bytes,
-                "made": True,
-                "schema": copy.schema,
-                "rows": copy.tables,
-                "hash": copy.hash,
-                "files": copy.files,
-            }
-        )
+        screen.json(made_told(made))
         return 0
     screen.line(f"Backed up to {made.path} ({amount(made.bytes)}).")
     screen.line(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from time import perf_counter
 
-from holdfast.app.providing import Listed, Providers
+from holdfast.app.providing import Listed, Providers, all_told
 from holdfast.app.reading import here, utc_now
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
@@ -55,13 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     listed = providers.listed()
     if arguments.json:
-        screen.json(
-            {
-                "use": settings.providers.use,
-                "providers": [_plain(item) for item in listed],
-                "problems": providers.problems,
-            }
-        )
+        screen.json(all_told(providers, settings))
         return 0
     for item in listed:
         _print(screen, item)
@@ -72,25 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
     if settings.providers.use == OFF:
         screen.wrap('They are not asked: providers.use is "off". See docs/providers.md.')
     return 0
-
-
-def _plain(item: Listed) -> dict[str, object]:
-    provider, standing = item.provider, item.standing
-    return {
-        "name": provider.name,
-        "id": provider.id,
-        "root": str(provider.root),
-        "usable": not provider.problem,
-        "problem": provider.problem,
-        "servers": [{"name": one.name, "kind": one.kind} for one in provider.servers],
-        "allowed_tools": [f"mcp__{one.server}__{one.tool}" for one in provider.allowed],
-        "score": standing.score,
-        "calls": standing.calls,
-        "success": standing.success,
-        "ms": standing.ms,
-        "resting_until": standing.resting_until if item.resting else "",
-        "last_problem": standing.problem,
-    }
 
 
 def _print(screen: Screen, item: Listed) -> None:

@@ -8,6 +8,7 @@ from holdfast.interfaces.http.api import (
     banks,
     health,
     knowledge,
+    machine,
     me,
     records,
     research,
@@ -19,7 +20,7 @@ from holdfast.interfaces.http.api import (
 from holdfast.interfaces.http.api.asked import ERRORS, check_sender
 
 PREFIX = "/api/v1"
-PARTS = (search, records, knowledge, sessions, rules, banks, health, me, research, shares)
+PARTS = (search, records, knowledge, sessions, rules, banks, health, me, research, shares, machine)
 
 
 def make_router() -> APIRouter:

@@ -1,0 +1,127 @@
+"""What is done on the machine of the memory, as far as it can be looked at or done from elsewhere:
+imports, pulls, backups, plugins, and what the memory was worth."""
+
+from __future__ import annotations
+
+from pathlib import Path as Folder
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from holdfast.app.backing_up import back_up, listed, made_told
+from holdfast.app.memory import Holdfast
+from holdfast.app.providing import Providers, all_told
+from holdfast.app.reading import utc_now
+from holdfast.app.worth import as_told, look_at_worth
+from holdfast.interfaces.http.api.asked import Asking, Bank, Told
+from holdfast.interfaces.http.api.schema import extended, model_of, with_fields
+from holdfast.model.curation import Curation
+from holdfast.model.imports import Importing
+from holdfast.model.plain import plain
+from holdfast.store.shared import Taking
+
+router = APIRouter(tags=["machine"])
+UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
+_Import = extended(model_of(Importing), "ImportTold", undone=bool)
+_Pull = extended(model_of(Taking), "PullTold", undone=bool)
+
+
+@router.get(
+    "/imports",
+    response_model=with_fields("Imports", imports=list[_Import]),
+    summary="What was imported",
+)
+async def imports(asked: Asking, bank: Bank = "all") -> Response:
+    """Every import that brought something, and whether it was taken back."""
+
+    def found(memory: Holdfast) -> Told:
+        told = memory.importings(bank)
+        return {"imports": [{**plain(one), "undone": not stands} for one, stands in told]}
+
+    return await asked.read(found)
+
+
+@router.post(
+    "/imports/{id}/undo",
+    response_model=with_fields("ImportUndone", undone=list[Curation]),
+    summary="Take an import back",
+)
+async def undo_import(asked: Asking, id: UnitId) -> Response:
+    """All that it brought, into whatever banks."""
+    return await asked.work(lambda memory: {"undone": memory.undo_import(id, asked.who)})
+
+
+@router.get(
+    "/pulls", response_model=with_fields("Pulls", pulls=list[_Pull]), summary="What was pulled"
+)
+async def pulls(asked: Asking, bank: str) -> Response:
+    """What others share, each time that it was taken in, and whether it was taken back."""
+
+    def found(memory: Holdfast) -> Told:
+        told = memory.takings(bank)
+        return {"pulls": [{**plain(one), "undone": not stands} for one, stands in told]}
+
+    return await asked.read(found)
+
+
+@router.post(
+    "/pulls/{id}/undo",
+    response_model=with_fields("PullUndone", undone=Curation),
+    summary="Take a pull back",
+)
+async def undo_pull(asked: Asking, id: UnitId, bank: str) -> Response:
+    """What it replaced holds again."""
+    return await asked.work(lambda memory: {"undone": memory.undo_pull(id, bank, asked.who)})
+
+
+@router.get(
+    "/backups",
+    response_model=with_fields("Backups", backups=list[dict[str, Any]]),
+    summary="The backups in the home",
+)
+async def backups(asked: Asking) -> Response:
+    """The latest first."""
+
+    def found(memory: Holdfast) -> Told:
+        known = listed(memory.settings)
+        return {"backups": [{**one._asdict(), "path": str(one.path)} for one in known]}
+
+    return await asked.read(found)
+
+
+@router.post(
+    "/backups",
+    status_code=201,
+    response_model=with_fields("BackedUp", path=str, bytes=int, rows=dict[str, Any]),
+    summary="Copy the whole memory into one file",
+)
+async def make_backup(asked: Asking) -> Response:
+    """In the home of the server, while others go on. No path is taken."""
+    return await asked.work(lambda memory: made_told(back_up(memory.settings)), 201)
+
+
+@router.get(
+    "/providers",
+    response_model=with_fields("ProvidersTold", use=str, providers=list[dict[str, Any]]),
+    summary="Plugins that can be asked too",
+)
+async def providers(asked: Asking) -> Response:
+    """And how reliable each has been; nothing is started."""
+
+    def found(memory: Holdfast) -> Told:
+        plugins = Providers(memory.settings, utc_now, Folder.home())
+        return all_told(plugins, memory.settings)
+
+    return await asked.read(found)
+
+
+@router.get(
+    "/worth",
+    response_model=with_fields("WorthTold", bank=str, days=int),
+    summary="What the memory was worth",
+)
+async def worth(
+    asked: Asking, bank: Bank = "all", days: Annotated[int, Query(ge=1, le=3650)] = 30
+) -> Response:
+    """By its own ledgers: what was put into sessions, and whether it was used, ignored or wrong."""
+    return await asked.read(lambda memory: as_told(look_at_worth(memory, bank, days)))
