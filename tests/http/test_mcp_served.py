@@ -160,6 +160,7 @@ async def own_site(folder: Path) -> AsyncGenerator[tuple[Site, httpx.AsyncClient
         yield site, web
     server.should_exit = True
     await running
+    listening.close()
 
 
 def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None:
@@ -169,6 +170,7 @@ def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None
 
     async def talk() -> None:
         async with own_site(tmp_path) as (site, web):
+            carry_out_as(owner())
             free = threading.Event()
             carry_out_as(owner())
             busy = asyncio.create_task(site.desk.work(lambda memory: free.wait(30)))

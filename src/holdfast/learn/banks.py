@@ -101,7 +101,8 @@ def _aliases(writer: Writer, bank: Bank, wish: Wish) -> tuple[str, ...]:
         alias = f"name:{given.strip()}"
         if not given.strip() or given == "all":
             raise InputError(f"A bank cannot be called {given!r}.", "Choose another name.")
-        owner = writer.bank_of(alias)
+        called = next((one.id for one in writer.banks() if one.name == given.strip()), None)
+        owner = writer.bank_of(alias) or called
         if owner is not None and owner != bank.id:
             other = writer.bank(owner)
             raise InputError(

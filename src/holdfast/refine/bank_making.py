@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.errors import InputError
+from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.refine.banks import Banks, known_bank, rank
@@ -44,5 +44,8 @@ class BankMaker(Banks):
         if known is not None:
             return known
         bank = content_id("bank", f"name:{name}")
-        writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
+        try:
+            writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
+        except NotFoundError as error:  # whoever sees some banks makes no others
+            raise NotFoundError(f"There is no bank {name!r}.", error.remedy) from error
         return bank

@@ -33,7 +33,7 @@ _ADMIN = frozenset(
     "erase erase_corrections seal overwrite copies_holding set_bank put_chore clear_chore".split()
 )
 # What names one bank and reaches into others.
-_SHUT = frozenset(("add_source", "rebank_source"))
+_SHUT = frozenset(("add_source", "rebank_source", "add_alias"))
 # What is given records, or rows, each of which says its bank.
 _GIVEN = frozenset(
     "add_session curate put_curated put_memory put_opinion put_passage put_proposal put_remark "
@@ -165,8 +165,17 @@ class Fence:
         self._store.add_bank(bank)
 
     def set_bank(self, bank: Any) -> None:
+        """All but what it is called: names are everybody's, and one that was given to this bank
+        would lead those astray who mean another."""
         self._may(Level.ADMIN)
         self._check(bank.id)
+        known = self._store.bank(bank.id)
+        added = set(bank.aliases) - set(known.aliases if known else ())
+        if self._principal.banks is not None and added:
+            raise ForbiddenError(
+                "Names are given to banks by those who see every bank.",
+                "Ask whoever runs the server.",
+            )
         self._store.set_bank(bank)
 
     def overwrite(self) -> None:

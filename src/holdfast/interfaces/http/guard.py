@@ -283,21 +283,24 @@ def _unfit(headers: Headers, rules: Rules) -> Refusal | None:
 
 class _Body:
     """What comes in. What does not say how long it is ends at the limit as well, and so does what
-    never comes."""
+    has not come whole in time, however regularly pieces of it do."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive = receive
         self._most = most
         self._taken = 0
         self._whole = False
+        self._until = 0.0
         self.too_large = False
 
     async def receive(self) -> Message:
         """The next piece."""
         if self._whole:
             return await self._receive()  # that the client went away, some time
+        now = time.monotonic()
+        self._until = self._until or now + BODY_S
         try:
-            message = await asyncio.wait_for(self._receive(), BODY_S)
+            message = await asyncio.wait_for(self._receive(), max(0.0, self._until - now))
         except TimeoutError:
             return {"type": "http.disconnect"}
         if message["type"] == "http.request":

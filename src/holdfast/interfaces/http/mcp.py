@@ -25,6 +25,7 @@ from holdfast.errors import (
     StoreBusyError,
 )
 from holdfast.interfaces.http.api.asked import Asked, Asking, NotJsonError
+from holdfast.interfaces.http.asker import principal
 from holdfast.interfaces.http.mcp_sessions import AgentSession, AgentSessions
 from holdfast.interfaces.http.streaming import Told
 from holdfast.interfaces.mcp.answers import Answers
@@ -46,6 +47,7 @@ from holdfast.interfaces.mcp.wire import (
     read_messages,
     result,
 )
+from holdfast.principal import Level, Principal
 
 PATH = "/mcp"
 SESSION = "Mcp-Session-Id"
@@ -63,15 +65,15 @@ router = APIRouter()
 @router.post(PATH)
 async def post(asked: Asking, request: Request, bank: Bank = "") -> Response:
     """Messages of a client, and what is said to them."""
-    _check(asked, request)
+    _check(request)
     messages = _read(await request.body())
     sessions: AgentSessions = request.app.state.site.agents
     is_new = any(message.method == "initialize" for message in messages)
     if is_new:
         name = next(client_name(m.params) for m in messages if m.method == "initialize")
-        session = sessions.begin(_owner(asked), name)
+        session = sessions.begin(_owner(), name)
     else:
-        session = _known(asked, request, sessions)
+        session = _known(request, sessions)
     talk = _Talk(asked, session, bank)
     if any(m.id is not None and progress_token(m.params) is not None for m in messages):
         return asked.streams.answer(talk.events(messages))
@@ -83,15 +85,15 @@ async def post(asked: Asking, request: Request, bank: Bank = "") -> Response:
 
 
 @router.delete(PATH)
-async def delete(asked: Asking, request: Request) -> Response:
+async def delete(request: Request) -> Response:
     """A client leaves."""
-    _check(asked, request)
+    _check(request)
     sessions: AgentSessions = request.app.state.site.agents
-    sessions.end(_known(asked, request, sessions).id, _owner(asked))
+    sessions.end(_known(request, sessions).id, _owner())
     return Response(status_code=204)
 
 
-def _check(asked: Asked, request: Request) -> None:
+def _check(request: Request) -> None:
     """What every request must be like; who asks was looked at before."""
     if request.scope.get("visitor"):
         raise InputError("A browser's cookie is not taken here.", "Send a key as a bearer token.")
@@ -113,15 +115,16 @@ def _read(body: bytes) -> list[Message]:
     return messages
 
 
-def _owner(asked: Asked) -> str:
-    return asked.who
+def _owner() -> str:
+    """Whose a session is: a key's, or that of whoever runs the server."""
+    return principal().key
 
 
-def _known(asked: Asked, request: Request, sessions: AgentSessions) -> AgentSession:
+def _known(request: Request, sessions: AgentSessions) -> AgentSession:
     id = request.headers.get(SESSION)
     if id is None:
         raise InputError(f"{SESSION} is missing.", "Initialize first.")
-    return sessions.find(id, _owner(asked))
+    return sessions.find(id, _owner())
 
 
 class _Talk:
@@ -130,8 +133,8 @@ class _Talk:
     def __init__(self, asked: Asked, session: AgentSession, bank: str) -> None:
         self._asked = asked
         self._session = session
-        self._bank = bank or ALL_BANKS
-        self._offer = offered(True)
+        self._bank = meant_bank(bank, principal())
+        self._offer = offered(principal())
         self._quick: dict[str, Callable[[Object], Object]] = {
             "initialize": self._offer.greet,
             "ping": lambda params: {},
@@ -239,9 +242,18 @@ class _Talk:
         return told
 
 
-def offered(may_write: bool) -> Offer:
-    """What a key may call."""
+def offered(who: Principal) -> Offer:
+    """What somebody may call."""
+    may_write = who.level.includes(Level.WRITE)
     return OFFER._replace(tools=tuple(t for t in OFFER.tools if may_write or not t.writes))
+
+
+def meant_bank(named: str, who: Principal) -> str:
+    """The bank that is asked: the one that the address names, the only one that there is for
+    whoever asks, or all that they see."""
+    if named:
+        return named
+    return who.banks[0] if who.banks is not None and len(who.banks) == 1 else ALL_BANKS
 
 
 def _code(error: HoldfastError) -> int:

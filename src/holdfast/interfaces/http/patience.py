@@ -1,5 +1,5 @@
 """A connection that must come to the point: who opens one and never finishes a request is hung up
-on, so that nobody can hold all of them."""
+on, and nobody has more than a part of them, so that nobody can hold them all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_S = 15.0
+# Of a thousand that a server has. A proxy that we trust speaks for many, and counts them itself.
+MOST_OF_ONE = 250
 
 
 class Impatient(H11Protocol):
@@ -20,7 +22,10 @@ class Impatient(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Somebody is there."""
         super().connection_made(transport)
-        self._wait()
+        if self._has_too_many():
+            self.transport.abort()
+        else:
+            self._wait()
 
     def data_received(self, data: bytes) -> None:
         """Something came: the whole head of a request, or a piece of one."""
@@ -34,6 +39,14 @@ class Impatient(H11Protocol):
         """Nobody is there any more."""
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def _has_too_many(self) -> bool:
+        mine = self.client[0] if self.client else ""
+        trusted = self.config.forwarded_allow_ips if self.config.proxy_headers else ()
+        if not mine or mine in (trusted or ()):
+            return False
+        clients: list[Any] = [getattr(one, "client", None) for one in self.connections]
+        return sum(bool(client) and client[0] == mine for client in clients) > MOST_OF_ONE
 
     def _wait(self) -> None:
         if self._waiting is None:

@@ -1,0 +1,86 @@
+"""`holdfast serve` over a memory, and keys of every sort for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from tests.http.server import MAIN
+from tests.walls.two_banks import World
+
+from holdfast.app.keys import Wanted, make_key
+from holdfast.app.memory import Holdfast
+from holdfast.principal import Level
+
+
+class Served(NamedTuple):
+    """A server over both banks."""
+
+    world: World
+    keys: Keys
+    url: str
+
+
+class Keys(NamedTuple):
+    """What can be shown: keys for the own bank of each level, one for everything, and some that
+    open nothing."""
+
+    read: str
+    write: str
+    admin: str
+    chief: str
+    other: str
+    bad: Sequence[str]
+
+
+def make_keys(world: World) -> Keys:
+    """Made as `holdfast key new` makes them."""
+    with Holdfast(world.settings) as memory:
+
+        def made(name: str, level: Level, *banks: str) -> str:
+            return make_key(memory, Wanted(name, banks, level))[0]
+
+        own, other = world.own.names[0], world.other.names[0]
+        gone = made("gone", Level.ADMIN)
+        stale, kept = make_key(memory, Wanted("stale", (), Level.ADMIN))
+        with memory.store.transaction():
+            memory.store.revoke_key(gone.split("_")[1], memory.moment())
+            past = "2020-01-01T00:00:00.000Z"
+            old = kept._replace(id="0ddba115", expires=past)
+            memory.store.add_key(old)
+        chief = made("chief", Level.ADMIN)
+        stale = stale.replace(kept.id, old.id)
+        id, secret = chief.split("_", 2)[1:]
+        foreign = f"hf_{id}_{secret[::-1]}"  # as another server would have made it
+        garbled = (chief[:-1], chief + "x", f"hf_{secret}", "hf_00000000_" + "A" * 43, "'; --")
+        return Keys(
+            made("looks", Level.READ, own),
+            made("writes", Level.WRITE, own),
+            made("rules", Level.ADMIN, own),
+            chief,
+            made("beyond", Level.ADMIN, other),
+            (gone, stale, foreign, *garbled),
+        )
+
+
+@contextmanager
+def served(world: World, *options: str) -> Generator[str]:
+    """A server of its own process; its address."""
+    command = [*MAIN, "serve", "--port", "0", "--json", *options]
+    with subprocess.Popen(
+        command, env=dict(world.env), cwd=world.folder, stdout=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdout is not None
+            told = ""
+            while "}" not in told:
+                line = process.stdout.readline().decode()
+                assert line, "the server did not start"
+                told += line
+            yield json.loads(told)["url"]
+        finally:
+            process.terminate()
+            process.wait(30)
