@@ -142,6 +142,6 @@ def _told(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[Told]:
 
 def _one(memory: Holdfast, bank: str) -> str:
     id = memory.bank_id(bank) if bank else None
-    if not id:
-        raise InputError("This is done in one bank.", "Name it.")
+    if not id or id == ORGANISATION:
+        raise InputError("This is done in one bank, which people work in.", "Name it.")
     return id

@@ -38,11 +38,12 @@ _SHUT = frozenset(("add_source", "rebank_source", "add_alias"))
 _GIVEN = frozenset(
     "add_session curate put_curated put_memory put_opinion put_passage put_proposal put_remark "
     "put_thread put_summary put_turns put_commits put_patches put_repository put_followed "
-    "put_taking add_injection settle_injection erase copies_holding".split()
+    "put_taking add_injection settle_injection erase copies_holding put_parcel drop_parcel".split()
 )
 # Of what comes back, only what is theirs is told.
 _SIFTED = frozenset(
-    "source source_at turn_before stale_sessions unsummarised outdated outdated_summaries".split()
+    "source source_at turn_before stale_sessions unsummarised outdated outdated_summaries "
+    "parcels".split()
 )
 
 

@@ -81,9 +81,12 @@ class Desk:
         """A look into what is stored."""
         return await self._hand_in(self._readers, "looks", what, principal())
 
-    async def work(self, what: What[T]) -> T:
-        """What recalls, thinks or changes something."""
-        return await self._hand_in(self._engine, "work", what, principal())
+    async def work(self, what: What[T], also: tuple[str, ...] = ()) -> T:
+        """What recalls, thinks or changes something; in other banks `also`, where what is done sees
+        to it that only what is for everybody is told of them."""
+        who = principal()
+        wider = who if who.banks is None else who._replace(banks=(*who.banks, *also))
+        return await self._hand_in(self._engine, "work", what, wider)
 
     @property
     def is_busy(self) -> bool:

@@ -114,9 +114,11 @@ class Asked:
         """The answer to a look into what is stored."""
         return told(await self.desk.read(what), status)
 
-    async def work(self, what: Callable[[Holdfast], object], status: int = 200) -> Response:
+    async def work(
+        self, what: Callable[[Holdfast], object], status: int = 200, also: tuple[str, ...] = ()
+    ) -> Response:
         """The answer to what recalls, thinks or changes something."""
-        return told(await self.desk.work(what), status)
+        return told(await self.desk.work(what, also), status)
 
 
 Asking = Annotated[Asked, Depends(Asked)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from holdfast.app.receiving import Receipt, Told, recall_shared, receive
+from holdfast.app.receiving import ORGANISATION, Receipt, Told, recall_shared, receive
 from holdfast.interfaces.http.api.asked import Asking, Sent
 from holdfast.interfaces.http.api.schema import described, with_fields
 
@@ -39,7 +39,8 @@ async def hand_in(asked: Asking, sent: Shares) -> Response:
     """In the name of the key; the same line is taken once, however often it comes. A line with
     `gone` takes back what was handed in before."""
     return await asked.work(
-        lambda memory: {"shares": receive(memory, sent.bank, sent.shares, asked.person, asked.who)}
+        lambda memory: {"shares": receive(memory, sent.bank, sent.shares, asked.person, asked.who)},
+        also=(ORGANISATION,),
     )
 
 
@@ -54,5 +55,6 @@ async def recall(asked: Asking, sent: Question) -> Response:
         lambda memory: {
             "bank": sent.bank,
             "hits": recall_shared(memory, sent.question, sent.bank, sent.limit),
-        }
+        },
+        also=(ORGANISATION,),
     )
