@@ -250,6 +250,20 @@ def test_many_threads_share_few_connections(
     assert store.connection.execute("SELECT 1").fetchone() == (1,)
 
 
+def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> None:
+    store = PostgresStore(url)
+    forgotten, kept = store.another(), store.another()
+    assert forgotten is not None and kept is not None
+    assert (forgotten.banks(), kept.banks()) == ([], [])
+    store.give_back(kept)
+    del forgotten
+    with store.transaction():
+        store.add_bank(a_bank("ours"))
+    store.close()
+
+    wait_for(lambda: not postgres.run(url, _OURS))
+
+
 def test_a_full_disk_is_told_and_leaves_nothing_by_halves(postgres: Server) -> None:
     with small_disk(48) as folder:
         postgres.own(folder)

@@ -19,7 +19,7 @@ from holdfast.errors import StoreBusyError, StoreError
 from holdfast.store.postgres.address import place_of, read_address
 from holdfast.store.postgres.dialect import Shape, translated
 from holdfast.store.postgres.faults import ours
-from holdfast.store.postgres.pool import NULL, Pool, Raw, shared
+from holdfast.store.postgres.pool import NULL, Pool, Raw, let_go, shared
 from holdfast.store.postgres.unit import Came, Rows, Unit, ask
 
 EVERY_BANK = "*"
@@ -90,7 +90,7 @@ class PostgresConnection:
         self.partitions = address.partitions
         # Whether this is who fills a memory that nobody else may open yet.
         self.filling = False
-        self._pool, self._let_go = shared(address, settings, self)
+        self._pool = shared(address, settings, self)
         self._changes = 0
         self._changed_before = 0
         self._unit: Unit | None = None
@@ -101,10 +101,10 @@ class PostgresConnection:
         try:
             ask(self._pool, "SELECT 1", [[]])
         except psycopg.Error as error:
-            self._let_go()
+            let_go(self._pool, self)
             raise ours(error, self.place) from error
         except StoreError:
-            self._let_go()
+            let_go(self._pool, self)
             raise
 
     @property
@@ -210,7 +210,7 @@ class PostgresConnection:
 
     def close(self) -> None:
         self.roll_back()
-        self._let_go()
+        let_go(self._pool, self)
 
     @contextmanager
     def changing_tables(self) -> Generator[None]:

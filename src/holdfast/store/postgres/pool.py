@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import psycopg
 from psycopg.adapt import Loader
@@ -78,6 +79,7 @@ class Pool:
         self._change = threading.Condition()
         self._free: list[_Free] = []
         self._used = 0
+        self._closed = False
         self._was_there = False
         self._away_since: float | None = None
 
@@ -108,7 +110,7 @@ class Pool:
         gone: list[Raw] = []
         with self._change:
             self._used -= 1
-            if sound and not raw.closed:
+            if sound and not raw.closed and not self._closed:
                 self._free.append(_Free(raw, now))
             else:
                 gone.append(raw)
@@ -124,6 +126,11 @@ class Pool:
             dead, self._free = self._free, []
         for one in dead:
             one.raw.close()
+
+    def close(self) -> None:
+        """Keep no connection any more; those in use are closed when they are given back."""
+        self._closed = True
+        self.forget_free()
 
     def _take(self, give_up: float) -> Raw | None:
         """A free connection, or the right to open one."""
@@ -184,32 +191,33 @@ class Pool:
 
 class _Shared(NamedTuple):
     pool: Pool
-    users: list[object]
+    # Also one that nobody closes, as that of a search that took too long, is gone in the end.
+    users: WeakSet[object]
 
 
 _pools: dict[tuple[object, ...], _Shared] = {}
 _guard = threading.Lock()
 
 
-def shared(
-    address: Address, settings: Mapping[str, str], user: object
-) -> tuple[Pool, Callable[[], None]]:
-    """The pool of this process for a memory opened in this way, and how its user lets go of it.
-    With the last one, its connections are closed."""
+def shared(address: Address, settings: Mapping[str, str], user: object) -> Pool:
+    """The pool of this process for a memory opened in this way; its user lets go of it."""
     # A process that was forked must not speak over its parent's connections.
     key = (os.getpid(), address, *sorted(settings.items()))
     with _guard:
         held = _pools.get(key)
         if held is None:
-            held = _pools[key] = _Shared(Pool(address, settings), [])
-        held.users.append(user)
+            held = _pools[key] = _Shared(Pool(address, settings), WeakSet())
+        held.users.add(user)
+    return held.pool
 
-    def let_go() -> None:
-        with _guard:
-            held.users[:] = [one for one in held.users if one is not user]
-            if held.users or _pools.get(key) is not held:
-                return
-            del _pools[key]
-        held.pool.forget_free()
 
-    return held.pool, let_go
+def let_go(pool: Pool, user: object) -> None:
+    """With the last user of a pool, its connections are closed."""
+    with _guard:
+        for key, held in list(_pools.items()):
+            if held.pool is pool:
+                held.users.discard(user)
+                if held.users:
+                    return
+                del _pools[key]
+    pool.close()
