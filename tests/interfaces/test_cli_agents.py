@@ -54,6 +54,23 @@ def test_ingest_without_a_path_finds_what_every_agent_keeps(user: Path, run: Run
     assert whole["balanced"] is True and whole["failed"] == 0
 
 
+def test_hits_tell_whose_they_are_and_can_be_had_of_one_agent_alone(user: Path, run: Run) -> None:
+    run("ingest", "--embed", "none")
+    query = ("recall", "parser", "tabs", "linter", "--bank", "proj", "--json")
+
+    hits = json.loads(run(*query)[1])["hits"]
+    assert {"codex", "gemini"} <= {hit.get("agent") for hit in hits}
+    for agent in ("codex", "gemini"):
+        found = json.loads(run(*query, "--agent", agent)[1])["hits"]
+        assert {hit["agent"] for hit in found} == {agent}
+    assert json.loads(run(*query, "--agent", "claude-code")[1])["hits"] == []
+    status, text = run("ask", "why does the parser keep tabs", "--bank", "proj")
+    assert status == 0 and "(with " in text
+    turn = next(hit["uri"] for hit in hits if hit["kind"] == "turn")
+    shown = run("show", turn)[1]
+    assert "raw line: " in shown and "gone" not in shown and "changed" not in shown
+
+
 def test_an_agent_is_set_up_and_left_as_it_was(user: Path, run: Run) -> None:
     config = user / ".codex" / "config.toml"
     config.write_text('model = "x"\n')

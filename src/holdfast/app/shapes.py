@@ -27,7 +27,8 @@ Names = Mapping[str, str]
 Told = dict[str, Any]
 # Said of a hit only where there is something to say.
 _UNSAID = (
-    "corrected", "shared", "imported", "superseded_by", "supersedes", "provider", "since", "astray",
+    "corrected", "shared", "imported", "superseded_by", "supersedes", "agent", "provider", "since",
+    "astray",
 )  # fmt: skip
 
 

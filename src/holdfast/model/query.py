@@ -124,6 +124,8 @@ class Hit:
     # URIs of the fact that holds in its place, and of those in whose place it holds.
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()
+    # The agent that it was said to or done by, "" where that is Claude Code.
+    agent: str = ""
     # Which plugin said it, and by which tool, or which server; "" for what is ours.
     provider: str = ""
     why: dict[str, float] = field(default_factory=dict[str, float])

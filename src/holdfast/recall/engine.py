@@ -226,10 +226,18 @@ def _wanted(store: ReadStore, passage: Passage, plan: Plan) -> bool:
         return False
     if plan.kinds and passage.kind not in plan.kinds:
         return False
+    if plan.agent and not _is_of(store, passage, plan.agent):
+        return False
     if not plan.networks:
         return True
     found = store.find(passage.bank, "memory", passage.id, 1) if passage.kind == "memory" else []
     return any(isinstance(m, Memory) and m.network in plan.networks for m in found)
+
+
+def _is_of(store: ReadStore, passage: Passage, agent: str) -> bool:
+    """Whether a session of this agent told it."""
+    session = store.session(passage.bank, passage.session) if passage.session else None
+    return session is not None and session.agent == agent
 
 
 def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:

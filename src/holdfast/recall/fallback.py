@@ -25,7 +25,7 @@ from holdfast.model.query import Hit, Layer, Place
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.candidates import Candidate
-from holdfast.recall.hits import hit
+from holdfast.recall.hits import agent_of, hit
 from holdfast.recall.plan import Plan
 from holdfast.recall.question import Query
 from holdfast.recall.relevance import coverage
@@ -154,6 +154,7 @@ def _hit(reader: Reader, turn: Turn, text: str, place: Place, number: int) -> Hi
         bank=turn.bank,
         source=place,
         trust=turn.trust,
+        agent=agent_of(session),
         why={RAW_GREP: number},
     )
 

@@ -7,12 +7,15 @@ from dataclasses import replace
 from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import LAYER_OF, Hit, Passage, Place
-from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.candidates import Candidate
 from holdfast.recall.standing import chain
 from holdfast.store.protocol import Reader
+
+# The agent that is meant where none is named, and what no agent had a part in.
+_UNSAID = ("claude-code", "conversation")
 
 
 def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
@@ -35,10 +38,16 @@ def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         corrected=corrected(reader, passage.bank, passage.kind, passage.id),
         shared=_shared(reader, passage),
         imported=_imported(reader, passage),
+        agent=agent_of(session),
         why=_why(candidate),
     )
     by, before = chain(reader, made, as_of)
     return replace(made, superseded_by=by, supersedes=before) if by or before else made
+
+
+def agent_of(session: Session | None) -> str:
+    """The agent of a session, as far as it is worth saying."""
+    return session.agent if session is not None and session.agent not in _UNSAID else ""
 
 
 def corrected(reader: Reader, bank: str, kind: str, id: str) -> str:

@@ -64,6 +64,8 @@ class Plan(NamedTuple):
     anchors: bool = True
     # Only records of these kinds, as far as the layers have them.
     kinds: tuple[str, ...] = ()
+    # Only what sessions of this agent told.
+    agent: str = ""
     # Whether servers of the team's are asked too.
     remotes: bool = False
 

@@ -240,6 +240,7 @@ def _line(item: Evidence, number: int, fates: Fates) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
     mark += f" (shared {item.hit.shared})" if item.hit.shared else ""
     mark += f" (imported from {item.hit.imported})" if item.hit.imported else ""
+    mark += f" (with {item.hit.agent})" if item.hit.agent else ""
     if item.hit.kind == "rule":
         mark += f" ({item.hit.source.path.rpartition('/')[2]})"
     mark += fates.mark(item.hit, item.sentence)

@@ -224,6 +224,7 @@ def _hit(hit: Hit) -> Object:
     if hit.supersedes:
         item["supersedes"] = list(hit.supersedes)
     said = {"corrected": hit.corrected, "shared": hit.shared, "imported": hit.imported}
+    said |= {"agent": hit.agent}
     item |= {name: text for name, text in (said | {"server": hit.provider}).items() if text}
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value

@@ -94,11 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
     repositories = [path for path in paths if path.is_dir() and is_repository(path)]
     folders = [path for path in paths if path not in repositories]
     with open_memory(create=not arguments.dry_run) as memory:
-        if not paths and not memory.default_inputs():
-            return _nothing_there(screen, memory, arguments.json)
         problems: list[str] = []
         wanted = bool(folders) or not paths
         inputs = memory.find(folders, arguments.bank, problems, arguments.agent) if wanted else []
+        if not paths and not inputs:
+            return _nothing_there(screen, arguments.json)
         if arguments.dry_run:
             return _estimate(screen, memory, inputs, repositories, arguments.json)
         account = None
@@ -146,7 +146,7 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[LogRe
             screen.line(f"  {log.astray:,} of them are not part of what is checked out.")
 
 
-def _nothing_there(screen: Screen, memory: Holdfast, as_json: bool) -> int:
+def _nothing_there(screen: Screen, as_json: bool) -> int:
     if as_json:
         screen.json({"transcripts": plain(Account()), "without_vectors": None, "repositories": []})
         return 0

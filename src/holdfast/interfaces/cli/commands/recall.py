@@ -72,6 +72,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what belongs to this branch counts in full, or `any`; the rest ranks lower "
         "(default: what is checked out)",
     )
+    parser.add_argument(
+        "--agent", default="", metavar="NAME", help="only what sessions of this agent told"
+    )
     options.add_layer(parser)
     options.add_as_of(parser)
     options.add_network(parser)
@@ -96,6 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
             networks=tuple(Network(name) for name in arguments.network),
             providers=arguments.providers,
             branch=arguments.branch,
+            agent=arguments.agent,
             remotes=not arguments.local,
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly
@@ -174,6 +178,7 @@ def _why(hit: Hit) -> str:
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
     head += f" · {hit.provider}" if hit.provider else ""
+    head += f" · {hit.agent}" if hit.agent else ""
     head += f" · {bank}" if bank else ""
     head += f" · {hit.status.value}" if hit.status in _TOLD else ""
     head += f" · corrected {hit.corrected}" if hit.corrected else ""
