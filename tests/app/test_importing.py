@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -184,3 +185,31 @@ def test_bad_input_is_told_in_words_and_nothing_is_half_imported(
         with pytest.raises(InputError, match="in use"):
             memory.import_records("claude-mem", locked)
     assert memory.store.counts().imported == 0 and memory.store.banks() == []
+
+
+def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.jsonl"
+    said = [
+        {"session": f"s{n % 2}", "speaker": "Ann", "text": f"Tar the yawl, {n}."} for n in range(4)
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in said) + "no json\n")
+    looked = memory.import_conversation(path, "fleet", dry_run=True)
+    assert (looked.captured, looked.failed) == (4, 1) and memory.store.banks() == []
+    read = memory.import_conversation(path, "fleet")
+    assert (read.captured, read.failed) == (4, 1)
+    ((made, stands),) = memory.importings("fleet")
+    assert stands and (made.kinds, made.failed) == ({"turn": 4}, {"line": 1})
+    assert memory.recall("tar the yawl", bank="fleet").hits
+    with path.open("a") as file:
+        file.write(json.dumps({"session": "s0", "text": "Paint it."}) + "\n")
+    assert memory.import_conversation(path, "fleet", dry_run=True).captured == 1
+    memory.undo_import(made.id)
+    assert memory.recall("tar the yawl", bank="fleet").hits == ()
+    assert memory.store.counts().turns == 0
+    assert memory.import_conversation(path, "fleet").captured == 1
+    assert memory.store.counts().turns == 5 and memory.recall("tar the yawl", bank="fleet").hits
+    assert [stands for _, stands in memory.importings("fleet")] == [False, True, True]
+    assert memory.import_conversation(path, "fleet").captured == 0
+    assert len(memory.importings("fleet")) == 3

@@ -172,9 +172,9 @@ def test_a_store_tells_nothing_of_another_bank(filled: Filled, name: str) -> Non
 # What changes something, and what is about no bank.
 _CHANGES = {
     "apply_decisions", "approve", "correct", "decide", "find", "forget", "import_conversation",
-    "ingest", "ingest_git", "learn", "merge", "merge_entities", "plan_learn", "plan_share", "pull",
-    "purge", "reject", "remember", "restore", "retain", "set_bank", "share", "split_entity", "undo",
-    "write_rule",
+    "import_records", "ingest", "ingest_git", "learn", "merge", "merge_entities", "plan_learn",
+    "plan_share", "pull", "purge", "reject", "remember", "restore", "retain", "set_bank", "share",
+    "split_entity", "undo", "write_rule",
 }  # fmt: skip
 
 

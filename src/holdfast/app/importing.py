@@ -127,7 +127,12 @@ class Importer(Sharing):
     def undo_import(self, name: str, who: str = "") -> list[Curation]:
         """Take back all that one import brought, into whatever banks."""
         banks = [known.id for known in self._store.banks()]
-        undone = self._curator(who).undo_unit(banks, Action.IMPORT, name)
+        dialogues: Any = import_module("holdfast.app.dialogues")
+        curator = self._curator(who)
+        with self._store.transaction():
+            undone = curator.undo_unit(banks, Action.IMPORT, name)
+            for entry in undone:
+                dialogues.put_away(self._store, entry, curator, self._now())
         self._renew()
         return undone
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from holdfast.app.curating import this_user
 from holdfast.app.importing import Importer
 from holdfast.app.knowing import know
 from holdfast.app.reading import utc_now
@@ -148,12 +149,21 @@ class Holdfast(Importer):
         forging: Any = import_module("holdfast.app.forging")
         return forging.count(self._store, self._banks, self.settings, name, bank, tell)
 
-    def import_conversation(self, path: Path, bank: str) -> Account:
-        """Read any dialogue, one JSON object a line."""
+    def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> Account:
+        """Read any dialogue, one JSON object a line; `undo_import` takes it back. A dry run only
+        counts what is new in it."""
         if not path.is_file():
             raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
-        item = Input(path.resolve(), conversation.AGENT, bank)
-        return self.ingest([item])
+        dialogues: Any = import_module("holdfast.app.dialogues")
+        if dry_run:
+            return dialogues.look(self._store, self.settings, path.resolve(), bank)
+        account = self.ingest([Input(path.resolve(), conversation.AGENT, bank)])
+        with self._store.transaction():
+            dialogues.settle(self._store, path.resolve(), account, self._now(), this_user())
+            back = dialogues.bring_back(self._store, path.resolve(), self._curator(""), self._now())
+        if back:
+            self._renew()
+        return account
 
     def vouch(self, session: str, who: str = "") -> int:
         """Note that the last answer of an investigation was of use: what it cites is borne out.

@@ -199,8 +199,8 @@ def _holdfast(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -
 def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
     if not arguments.bank:
         raise InputError("A dialogue needs a bank to go into.", "Name it: --bank NAME.")
-    account = memory.import_conversation(Path(arguments.path), arguments.bank)
-    memory.know()
+    path = Path(arguments.path).expanduser()
+    account = memory.import_conversation(path, arguments.bank, arguments.dry_run)
     if arguments.json:
         screen.json(plain(account))
         return 0
@@ -210,6 +210,8 @@ def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespac
     )
     if account.lines == 0:
         screen.line("Nothing new in that file.")
-    if account.failed:
+    if arguments.dry_run:
+        screen.line("Nothing was imported: this was a dry run.")
+    elif account.failed:
         screen.line("`holdfast status` shows which lines failed, and why.")
     return 0
