@@ -54,6 +54,14 @@ def test_ingest_without_a_path_finds_what_every_agent_keeps(user: Path, run: Run
     assert whole["balanced"] is True and whole["failed"] == 0
 
 
+def test_lines_of_a_newer_agent_are_told_of(user: Path, run: Run) -> None:
+    path = next((user / ".codex").rglob("*.jsonl"))
+    with path.open("a") as file:
+        file.write('{"type":"response_item","payload":{"type":"telepathy"}}\n')
+
+    assert "1 line of kinds that this version does not know" in run("ingest", "--embed", "none")[1]
+
+
 def test_hits_tell_whose_they_are_and_can_be_had_of_one_agent_alone(user: Path, run: Run) -> None:
     run("ingest", "--embed", "none")
     query = ("recall", "parser", "tabs", "linter", "--bank", "proj", "--json")
@@ -86,6 +94,7 @@ def test_an_agent_is_set_up_and_left_as_it_was(user: Path, run: Run) -> None:
     assert status == 0 and "/hooks" in text
     assert run("setup", "--agent", "gemini", "--yes", "--no-ingest")[0] == 0
     assert "nothing to change" in run("setup", "--agent", "codex", "--yes", "--no-ingest")[1]
+    assert "not set up" not in run("status")[1].splitlines()[0]
 
     assert "still uses" in run("uninstall", "--agent", "gemini", "--yes")[1]
     assert (user / ".holdfast" / "hooks" / "elsewhere.py").is_file()

@@ -14,6 +14,7 @@ from holdfast.app.lease import WorkerSeen, see_worker
 from holdfast.app.reading import Reading
 from holdfast.capture.inbox import folders, waiting
 from holdfast.capture.places import Places
+from holdfast.hosts.claude_code.record import OTHERS, Record
 from holdfast.hosts.claude_code.seen import Seen, see
 from holdfast.model.accounts import Chore
 from holdfast.model.ledger import SourceState
@@ -98,6 +99,8 @@ class Health(NamedTuple):
     gone: tuple[int, int]
     scripts: bool
     last_told: str = ""
+    # Whether another agent than Claude Code was set up.
+    elsewhere: bool = False
 
 
 def examine(memory: Reading, folder: Path | None) -> Health:
@@ -126,6 +129,7 @@ def examine(memory: Reading, folder: Path | None) -> Health:
         gone=(len(gone), sum(gone)),
         scripts=(places.hooks / "capture.sh").is_file(),
         last_told=told,
+        elsewhere=bool(Record(places.home, OTHERS).files),
     )
 
 
@@ -218,6 +222,8 @@ def _not_set_up(health: Health) -> Verdict | None:
     seen = health.seen
     for problem in seen.problems:
         return Verdict("broken", f"Capture may not work: {problem}.", "Correct that file.")
+    if not seen.any and health.elsewhere:
+        return None  # transcripts of the others are read, whether Claude Code is here or not
     if not seen.any:
         why = "Claude Code does not tell Holdfast of its sessions"
         return Verdict("off", f"Capture is not set up: {why}.", "holdfast setup")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from holdfast.model.ledger import Source
+from holdfast.model.ledger import Skip, Source
 from holdfast.refine.bank_making import BankMaker
 from holdfast.refine.crew import Alone, Crew, Processes
 from holdfast.refine.derive import derive_stale
@@ -34,6 +34,8 @@ class Account:
     captured: int = 0
     skipped: int = 0
     failed: int = 0
+    # Of those that were skipped: lines of a kind that this version does not know.
+    unknown: int = 0
     redacted: int = 0
     sessions: int = 0
     gone: list[Source] = field(default_factory=list[Source])
@@ -135,4 +137,5 @@ def _add_up(account: Account, change: SourceChange) -> None:
     account.captured += change.captured
     account.skipped += sum(change.skipped.values())
     account.failed += len(change.failed)
+    account.unknown += change.skipped.get(Skip.UNKNOWN_TYPE.value, 0)
     account.redacted += sum(change.redacted.values())

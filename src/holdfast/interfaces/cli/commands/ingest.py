@@ -268,5 +268,12 @@ def _print(screen: Screen, account: Account) -> None:
         screen.line(f"  {number(account.redacted, 'secret')} taken out before storing.")
     for source in account.gone:
         screen.line(f"  gone: {source.path} ({source.lines:,} lines of it are kept)")
+    if account.unknown:
+        screen.wrap(
+            f"{number(account.unknown, 'line')} of kinds that this version does not know: an agent "
+            "may be newer than this. They stay in its files; nothing was made of them.",
+            "  ",
+            "  ",
+        )
     if account.failed:
         screen.line("  `holdfast status` shows which lines failed, and why.")
