@@ -7,7 +7,6 @@ the shell the start of a process; nobody relies on it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -15,8 +14,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import NamedTuple
 
-from holdfast.capture.locks import is_locked
 from holdfast.capture.places import Places
+from holdfast.locks import hold, is_locked
 
 PATIENCE_S = 5.0
 _POLL_S = 0.05
@@ -73,12 +72,7 @@ def only_one(path: Path) -> Generator[bool]:
     """Whether nobody else does what this file stands for; while it lasts, nobody else begins."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        yield hold(descriptor, wait=False)
     finally:
         os.close(descriptor)
 
@@ -87,17 +81,15 @@ def _lock(places: Places, give_up: float) -> int | None:
     while True:
         descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
+            held = hold(descriptor, wait=False)
         except OSError:
             os.close(descriptor)
             raise
-        else:
-            # The lock of a file that someone has removed meanwhile is nobody's.
-            if _same(descriptor, places.lock):
-                return descriptor
-            os.close(descriptor)
+        # The lock of a file that someone has removed meanwhile is nobody's.
+        if held and _same(descriptor, places.lock):
+            return descriptor
+        os.close(descriptor)
+        if held:
             continue
         pid, started = _read_pid(places.pid)
         if monotonic() >= give_up or (pid is not None and _is_alive(pid, started)):

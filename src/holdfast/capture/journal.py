@@ -7,13 +7,14 @@ reads the inbox may die at any point, or do so twice at once.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
+
+from holdfast.locks import hold
 
 Event = dict[str, Any]
 
@@ -47,7 +48,7 @@ def _open_locked(path: Path) -> int:
     while True:
         descriptor = os.open(path, flags, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            hold(descriptor)
             if os.path.lexists(path) and os.path.samestat(os.fstat(descriptor), path.lstat()):
                 return descriptor
         except BaseException:
@@ -63,7 +64,7 @@ def remove(path: Path, may: Callable[[os.stat_result], bool]) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        hold(descriptor)
         if not may(os.fstat(descriptor)):
             return False
         path.unlink()
@@ -79,7 +80,7 @@ def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
     returns how many changed. A line that is no event goes."""
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        hold(descriptor)
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
             lines = file.readlines()
         found = [(line, event) for line in lines if (event := parse(line)) is not None]

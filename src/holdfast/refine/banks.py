@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from holdfast.errors import NotFoundError
 from holdfast.model.bank import Bank
+from holdfast.paths import normal
 from holdfast.settings import Settings
 from holdfast.sources.project import Project, identify
 from holdfast.store.protocol import Reader
@@ -117,7 +118,7 @@ def _around(reader: Reader, folder: str) -> str | None:
     for parent in PurePosixPath(folder).parents:
         if str(parent) in (home, "/"):
             return None
-        bank = reader.bank_of(f"path:{parent}")
+        bank = reader.bank_of(f"path:{normal(str(parent))}")
         if bank is not None:
             return bank
     return None
@@ -127,7 +128,7 @@ def _by_parents(reader: Reader, folder: str) -> str | None:
     """A folder that is gone belongs to the repository that once was around it."""
     pure = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
     for parent in (pure, *pure.parents):
-        bank = reader.bank_of(f"folder:{parent}")
+        bank = reader.bank_of(f"folder:{normal(str(parent))}")
         if bank is not None:
             return bank
     return None

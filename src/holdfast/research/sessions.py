@@ -8,7 +8,6 @@ latest sessions are kept, up to a number and an age. What is written was cleaned
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -18,8 +17,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.capture.locks import is_locked
 from holdfast.errors import InputError, NotFoundError
+from holdfast.locks import hold, is_locked
 from holdfast.model.research import ENDS
 from holdfast.regex import regex
 
@@ -237,7 +236,8 @@ def _hold(path: Path) -> int:
     while True:
         held = os.open(path, os.O_RDWR | os.O_CREAT | _PRIVATE, 0o600)
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not hold(held, wait=False):
+                raise BlockingIOError
             if os.path.samestat(os.fstat(held), path.stat()):
                 os.ftruncate(held, 0)
                 return held

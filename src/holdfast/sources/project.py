@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
+from holdfast.paths import normal
 from holdfast.regex import regex
 
 GIT_TIMEOUT_S = 10.0
@@ -44,7 +45,7 @@ def identify(folder: str) -> Project:
 
 def _from_folder(folder: str, exists: bool) -> Project:
     root = _WORKTREE.sub("", folder) or folder
-    return Project(base_name(root), root, (f"path:{root}",), exists)
+    return Project(base_name(root), root, (f"path:{normal(root)}",), exists)
 
 
 def base_name(path: str) -> str:
@@ -63,7 +64,7 @@ def _from_git(folder: str) -> Project | None:
         "--show-toplevel",
         partial=True,
     ).splitlines()
-    if len(told) < 2 or not told[0].startswith(os.sep):
+    if len(told) < 2 or not Path(told[0]).is_absolute():
         return None
     common, shallow = told[0], told[1] == "true"
     root = told[2] if len(told) > 2 else folder
@@ -73,7 +74,7 @@ def _from_git(folder: str) -> Project | None:
     if first:
         aliases.append(f"root:{first}")
     top = _WORKTREE.sub("", root)
-    aliases += [f"gitdir:{common}", f"folder:{top}", f"path:{top}"]
+    aliases += [f"gitdir:{normal(common)}", f"folder:{normal(top)}", f"path:{normal(top)}"]
     home = Path(common)
     path = remote.partition("/")[2]
     name = (base_name(path) if remote.startswith("local/") else path) or _folder_name(home)

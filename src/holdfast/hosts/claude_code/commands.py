@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
+from holdfast.quoting import for_cmd, words
 
 SCRIPT = "capture.sh"
+# The same for systems without a shell of POSIX.
+PLAIN_SCRIPT = "capture.py"
 _FOLDER = "hooks"
 _TIMEOUT_S = 10
 # Without a timeout of its own this event has 1.5 seconds, for the hooks of everybody together.
@@ -60,7 +65,17 @@ def hook_command(home: Path, event: str) -> str:
             f"The folder {script!r} cannot be written into a settings file.",
             "Choose another home with HOLDFAST_HOME: letters, digits, spaces are fine.",
         )
+    if without_shell():
+        plain = str(home / _FOLDER / PLAIN_SCRIPT)
+        return for_cmd([sys.executable, "-I", "-S", plain, event])
+    # A shell on Windows reads paths with slashes.
+    script = script.replace("\\", "/") if os.name == "nt" else script
     return f"sh {quote(script)} {event} 2>/dev/null || exit 0"
+
+
+def without_shell(system: str = os.name, path: str | None = None) -> bool:
+    """Whether hooks must do without `sh`: on Windows, where Git for Windows did not bring one."""
+    return system == "nt" and shutil.which("sh", path=path) is None
 
 
 def _is_text(path: str) -> bool:
@@ -88,17 +103,24 @@ def home_of(hook: object) -> Path | None:
     if not isinstance(hook, dict):
         return None
     command = cast(dict[str, object], hook).get("command")
-    if not isinstance(command, str) or SCRIPT not in command:
+    if not isinstance(command, str):
         return None
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    for word in words[1:3]:
+    for word in _words(command)[1:5]:
         path = Path(word)
-        if path.name == SCRIPT and path.parent.name == _FOLDER and path.is_absolute():
+        ours = path.name in (SCRIPT, PLAIN_SCRIPT) and path.parent.name == _FOLDER
+        if ours and path.is_absolute():
             return path.parent.parent
     return None
+
+
+def _words(command: str) -> list[str]:
+    """The first words of a line that may run a script of ours."""
+    if PLAIN_SCRIPT in command:
+        return words(command)
+    try:
+        return shlex.split(command)[:3] if SCRIPT in command else []
+    except ValueError:
+        return []
 
 
 def is_of(home: Path, hook: object) -> bool:

@@ -5,13 +5,13 @@ Only names that are ours are removed, because a home may be any folder that some
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from pathlib import Path
 
 from holdfast.capture.places import VERSION, Places
 from holdfast.errors import InputError
+from holdfast.locks import hold
 
 _HOOK_PARTS = ("hooks", "inbox", "marks", "briefs", "marketplace")
 _DATA = (
@@ -63,13 +63,13 @@ def check_idle(places: Places) -> None:
     """Raise InputError while a worker is at work on the data."""
     try:
         with places.lock.open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            idle = hold(lock.fileno(), wait=False)
     except FileNotFoundError:
         return
-    except BlockingIOError as error:
+    if not idle:
         raise InputError(
             "Holdfast is at work on this memory just now.", "Run this again in a minute."
-        ) from error
+        )
 
 
 def remove(parts: list[Path]) -> None:

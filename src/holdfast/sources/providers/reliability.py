@@ -8,7 +8,6 @@ down.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Generator
@@ -17,6 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+
+from holdfast.locks import hold
 
 FILE = "providers.json"
 _LEARN = 0.3
@@ -142,7 +143,7 @@ class Book:
         flags = os.O_RDWR | os.O_CREAT
         lock = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            hold(lock)
             yield
         finally:
             os.close(lock)

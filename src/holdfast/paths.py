@@ -1,0 +1,51 @@
+"""One spelling for the ways to name a file, by the rules of a system: Windows and macOS take names
+for the same that Linux tells apart. Plain functions of text; nothing is looked at on a disk."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+
+_DRIVE = re.compile(r"^[a-zA-Z]:")
+_VERBATIM = re.compile(r"^[\\/]{2}[?.][\\/]")
+_GIT_BASH = re.compile(r"^/([a-zA-Z])(?=/|\Z)")
+# A path longer than this must be given to Windows word for word (`\\?\`), or it is refused.
+LONG = 248
+
+
+def normal(path: str, system: str = sys.platform) -> str:
+    """How a path is compared; what is shown is the path as it was given."""
+    if system == "win32":
+        return _windows(path)
+    if system == "darwin":
+        return unicodedata.normalize("NFC", path).casefold().rstrip("/") or path
+    return path
+
+
+def _windows(path: str) -> str:
+    bare = _VERBATIM.sub("", path)
+    if bare[:4].upper() in ("UNC\\", "UNC/") and bare != path:
+        bare = f"\\\\{bare[4:]}"
+    bare = _GIT_BASH.sub(lambda found: f"{found[1]}:", bare)
+    parts = [part for part in re.split(r"[\\/]+", bare) if part]
+    # Windows takes spaces and dots at the end of a name away, but for the two that mean folders.
+    kept = [part if part in (".", "..") else part.rstrip(" .") or part for part in parts]
+    shared = "\\\\" if re.match(r"[\\/]{2}[^\\/]", bare) else ""
+    rooted = "\\" if not shared and re.match(r"[\\/]", bare) else ""
+    return (shared + rooted + "\\".join(kept)).casefold()
+
+
+def same(one: str, other: str, system: str = sys.platform) -> bool:
+    """Whether two paths name one file, as far as their spelling tells."""
+    return normal(one, system) == normal(other, system)
+
+
+def openable(path: str, system: str = sys.platform) -> str:
+    """A path as it can be opened: a long one of Windows word for word."""
+    if system != "win32" or len(path) < LONG or _VERBATIM.match(path):
+        return path
+    plain = path.replace("/", "\\")
+    if plain.startswith("\\\\"):
+        return f"\\\\?\\UNC\\{plain[2:]}"
+    return f"\\\\?\\{plain}" if _DRIVE.match(plain) else path

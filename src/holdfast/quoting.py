@@ -1,0 +1,88 @@
+"""Command lines of Windows: one string, which every program cuts into words by itself.
+
+`line` writes words so that programs made with Microsoft's library read the very same ones;
+`words` reads as they do. `for_cmd` is for a line that cmd.exe sees first. Plain functions of
+text, the same on every system.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.errors import InputError
+
+_PLAIN = re.compile(r"[\w@+=:,./\\-]+\Z", re.ASCII)
+# What cmd.exe takes for its own, inside quotation marks too: those cannot be written for it.
+_NEVER_FOR_CMD = re.compile(r'[%!"\r\n\0]')
+
+
+def word(text: str) -> str:
+    """One word. Backslashes count only before a quotation mark, where they come in pairs."""
+    if _PLAIN.match(text):
+        return text
+    doubled = re.sub(r'(\\*)"', r"\1\1\\" + '"', text)
+    ended = re.sub(r"(\\+)\Z", r"\1\1", doubled)
+    return f'"{ended}"'
+
+
+def line(parts: Sequence[str]) -> str:
+    """A whole line. The first word is read by other rules, in which a quotation mark cannot be."""
+    if any("\0" in part for part in parts) or (parts and '"' in parts[0]):
+        raise InputError("These words cannot stand in a command line of Windows.", "Use others.")
+    first = [f'"{parts[0]}"' if not _PLAIN.match(parts[0]) else parts[0]] if parts else []
+    return " ".join([*first, *map(word, parts[1:])])
+
+
+def for_cmd(parts: Sequence[str]) -> str:
+    """The same where cmd.exe sees it first; refused where that could make something else of it."""
+    if any(_NEVER_FOR_CMD.search(part) for part in parts):
+        raise InputError(
+            "A path with %, ! or a quotation mark cannot be given to cmd.exe as it is.",
+            "Choose another home with HOLDFAST_HOME: letters, digits, spaces are fine.",
+        )
+    return " ".join(f'"{part}"' if not _PLAIN.match(part) else part for part in parts)
+
+
+def words(text: str) -> list[str]:
+    """Cut a line as programs do that were made with Microsoft's library, since 2008."""
+    rest = text.lstrip(" \t")
+    if not rest:
+        return []
+    first, rest = _first(rest)
+    found = [first]
+    while rest := rest.lstrip(" \t"):
+        one, rest = _next(rest)
+        found.append(one)
+    return found
+
+
+def _first(text: str) -> tuple[str, str]:
+    """The program: up to the next quotation mark, or to the next space."""
+    if text.startswith('"'):
+        name, _, rest = text[1:].partition('"')
+        return name, rest
+    found = re.match(r"[^ \t]*", text)
+    end = found.end() if found else 0
+    return text[:end], text[end:]
+
+
+def _next(text: str) -> tuple[str, str]:
+    made, at, quoted = "", 0, False
+    while at < len(text):
+        slashes = len(text[at:]) - len(text[at:].lstrip("\\"))
+        at += slashes
+        if at < len(text) and text[at] == '"':
+            made += "\\" * (slashes // 2)
+            if slashes % 2:
+                made, at = made + '"', at + 1
+            elif quoted and text[at + 1 : at + 2] == '"':
+                made, at = made + '"', at + 2
+            else:
+                quoted, at = not quoted, at + 1
+            continue
+        made += "\\" * slashes
+        if at >= len(text) or (text[at] in " \t" and not quoted):
+            break
+        made, at = made + text[at], at + 1
+    return made, text[at:]
