@@ -201,7 +201,9 @@ class Recorder:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 recorder.requests.append((self.command, self.path, headers, body))
                 recorder.go_on.wait(20)
-                told = json.dumps(recorder.answers.get(self.path, {})).encode()
+                answer = recorder.answers.get(self.path, {})
+                answer = answer(json.loads(body)) if callable(answer) else answer
+                told = json.dumps(answer).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(told)))
                 self.end_headers()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -18,6 +18,9 @@ from tests.remote.laptops import BANK, Laptop, Recorder, team_server
 from holdfast.app.memory import Holdfast
 from holdfast.app.receiving import receive
 from holdfast.app.remotes import Remotes
+from holdfast.errors import RemoteError
+from holdfast.interfaces.mcp.answers import Answers
+from holdfast.interfaces.mcp.offer import Ask
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.model.team import Scope, Shared
@@ -226,3 +229,27 @@ def test_a_wrong_key_and_an_open_address_are_refused_in_clear_words(
         assert ann.run("remote", "add", url, given=KEY)[0] == 2, url
     assert "No key was given" in ann.run("remote", "add", server.url)[2]
     assert not ann.settings.remotes.exists()
+
+
+def test_an_agent_that_asks_by_mcp_hears_the_server_too(
+    ann: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in ann.env.items():
+        monkeypatch.setenv(name, value)
+    with recorded(said(BLUE)) as server, closing(Answers()) as answers:
+        named(ann, server.url)
+        told = answers.call("memory_recall", {"query": ASKED}, Ask())["structuredContent"]
+        (hit,) = [hit for hit in told["hits"] if hit["kind"] == "remote"]
+        assert hit["server"] == "acme" and hit["shared"] == "by Ann on 2026-11-01"
+        answer = answers.call("memory", {"question": ASKED}, Ask())["structuredContent"]
+        assert "painted blue" in answer["answer"] and len(server.requests) <= 2
+        kept = "".join(path.read_text() for path in (ann.settings.home / "research").iterdir())
+        assert "painted blue" not in kept and "a server said is not kept" in kept
+
+
+def test_what_a_server_said_of_itself_is_not_written_down(ann: Laptop) -> None:
+    remotes = Remotes(ann.settings, ann.memory.moment)
+    named(ann, "http://127.0.0.1:9")
+    remotes.note(remotes.named(), 0.0, RemoteError("it answered with HTTP 400 (“CANARY-9”)"))
+    kept = (ann.settings.home / "remotes-seen.json").read_text()
+    assert "HTTP 400" in kept and "CANARY" not in kept

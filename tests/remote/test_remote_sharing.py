@@ -4,7 +4,7 @@ does."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -131,17 +131,10 @@ def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
     assert not any(parcel.line for parcel in ann.memory.reader.parcels()), "no words are left"
 
 
-def taken(server: Recorder) -> Callable[[], None]:
-    """Let a recorder answer as if it took everything."""
-
-    def answer() -> None:
-        shares = [
-            {"id": share["id"], "state": "taken", "uri": f"holdfast://shared/{share['id'][:16]}"}
-            for share in sent_to(server)
-        ]
-        server.answers["/api/v1/shares"] = {"shares": shares}
-
-    return answer
+def take_all(sent: Any) -> dict[str, object]:
+    """Answer as if everything was taken."""
+    named = [(share["id"], f"holdfast://shared/{share['id'][:16]}") for share in sent["shares"]]
+    return {"shares": [{"id": id, "state": "taken", "uri": uri} for id, uri in named]}
 
 
 def sent_to(server: Recorder) -> list[dict[str, Any]]:
@@ -198,14 +191,12 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
         done = post.push()["acme"]
         assert done.dropped == 1 and done.problem, "it does not answer as a memory does"
         assert [share["origin"] for share in sent_to(server)] == [four]
-        taken(server)()
+        server.answers["/api/v1/shares"] = take_all
         assert post.push()["acme"].sent == 1 and states(ann) == ["sent"]
         ann.memory.purge(four)
         (gone,) = ann.memory.reader.parcels("acme")[-1:]
         assert gone.gone and gone.state is ParcelState.WAITING, "what is erased here, is there"
         assert "tarred" not in "".join(parcel.line for parcel in ann.memory.reader.parcels())
-        post.push()
-        taken(server)()
         post.push()
     assert states(ann) == [] and sent_to(server)[-1]["gone"] is True
 
@@ -223,3 +214,29 @@ def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
         post.plan_take_back([name], remote)
     assert ann.run("share", name, "--scope", "organisation")[0] == 2, "a branch is for the project"
     assert ann.memory.reader.parcels() == []
+
+
+def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: Laptop) -> None:
+    named(ann, "http://127.0.0.1:9")
+    remote = Remotes(ann.settings, ann.memory.moment).named()
+    name = ann.remember(BLUE)
+    send(ann, remote, name)
+    assert push_due(ann.memory) == "1 wait for acme: it cannot be reached, or does not speak HTTP"
+    (parcel,) = ann.memory.reader.parcels()
+    assert parcel.attempts == 1 and parcel.not_before > ann.memory.moment()
+    with ann.memory.store.transaction():
+        ann.memory.store.put_parcel(parcel._replace(attempts=6, not_before=""))
+
+    def told() -> list[str]:
+        _, out, _ = ann.run("doctor", "--json")
+        checks = json.loads(out)["checks"]
+        return [check["sentence"] for check in checks if check["name"] == "remotes"]
+
+    assert told()[0].startswith("1 of what you shared could not be sent to acme: it cannot be")
+    with closing(Recorder({"/api/v1/shares": take_all})) as server:
+        Remotes(ann.settings, ann.memory.moment).remove(remote)
+        named(ann, server.url)
+        assert ann.run("worker", HOLDFAST_REMOTE="off")[0] == 0 and states(ann) == ["waiting"]
+        assert ann.run("worker")[0] == 0
+        assert states(ann) == ["sent"] and [one["text"] for one in sent_to(server)] == [BLUE]
+    assert told() == ["Named: acme."]

@@ -22,7 +22,7 @@ from holdfast.recall.candidates import Find
 from holdfast.recall.race import Arm, Found
 from holdfast.settings import Settings
 from holdfast.sources.providers.reliability import Book, Patience, Standing
-from holdfast.sources.remote.client import Client, Said, late
+from holdfast.sources.remote.client import QUOTE, Client, Said, late
 from holdfast.sources.remote.places import (
     Remote,
     address,
@@ -129,12 +129,13 @@ class Remotes:
         return Tested(round(ms), tuple(banks), missing)
 
     def note(self, remote: Remote, ms: float, error: RemoteError | None = None) -> None:
-        """Note how a server did. That it does well is written down once a minute."""
+        """Note how a server did, without its words. That it does well is written once a minute."""
         now = self._now()
         known = self._book.read().get(_id(remote), Standing())
         if error is None and not known.failures and known.last[:16] == now[:16]:
             return
-        self._book.note(_id(remote), now, ms, error.message if error else "")
+        problem = error.message.partition(QUOTE)[0] if error else ""
+        self._book.note(_id(remote), now, ms, problem)
 
 
 def _id(remote: Remote) -> str:

@@ -12,6 +12,7 @@ from holdfast.app.doctor.files import check_files
 from holdfast.app.doctor.home import check_home
 from holdfast.app.doctor.hooks import check_hooks
 from holdfast.app.doctor.providers import check_providers
+from holdfast.app.doctor.remotes import check_remotes
 from holdfast.app.doctor.store import check_models, check_store
 from holdfast.app.doctor.work import check_work
 from holdfast.app.memory import Holdfast
@@ -28,6 +29,7 @@ FAMILIES: tuple[Family, ...] = (
     check_store,
     check_models,
     check_providers,
+    check_remotes,
 )
 
 

@@ -25,6 +25,8 @@ from holdfast.sources.remote.places import Remote
 from holdfast.sources.shares import is_moment, visible
 
 API = "/api/v1"
+# Behind this, an error has words of the server's own.
+QUOTE = " (“"
 MOST_BYTES = 2_000_000
 MOST_HITS = 10
 _TEXT = 2_000
@@ -159,7 +161,7 @@ def _understood(status: int, body: bytes) -> dict[str, Any]:
 
 
 def _quoted(why: str) -> str:
-    return f" (“{why}”)" if why else ""
+    return f"{QUOTE}{why}”)" if why else ""
 
 
 def _object(value: object) -> dict[str, Any]:
