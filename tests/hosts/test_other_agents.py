@@ -133,6 +133,19 @@ def test_a_file_that_cannot_be_understood_is_refused_before_anything_is_touched(
     assert path.read_text("latin-1") == text
 
 
+def test_files_that_nobody_wrote_to_need_not_be_understood_to_move_out(tmp_path: Path) -> None:
+    lay(tmp_path)
+    where, ours = at(tmp_path)
+    (tmp_path / ".cursor" / "mcp.json").write_text("{ // mine\n}")
+    (tmp_path / ".codex" / "config.toml").write_text("not = = toml")
+    gemini = hosts()["gemini"]
+    moving.carry_out(ours.home, moving.plan_in(gemini, where, ours).changes)
+
+    changes = moving.plan_out(hosts().values(), where, ours).changes
+
+    assert [change.path.name for change in changes] == ["settings.json"]
+
+
 def test_an_older_entry_is_brought_up_to_date(tmp_path: Path) -> None:
     lay(tmp_path)
     where, ours = at(tmp_path)

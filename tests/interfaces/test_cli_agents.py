@@ -106,3 +106,12 @@ def test_another_agent_is_set_up_for_all_projects_or_not_at_all(user: Path, run:
     status, text = run("setup", "--agent", "cursor", "--scope", "project", "--yes")
 
     assert status != 0 and "all of your projects" in text
+
+
+def test_setting_up_claude_code_tells_of_the_others_that_are_here(user: Path, run: Run) -> None:
+    run("setup", "--agent", "gemini", "--yes", "--no-ingest")
+
+    notes = json.loads(run("setup", "--dry-run", "--json")[1])["notes"]
+
+    told = [note for note in notes if "setup --agent" in note]
+    assert len(told) == 1 and "Codex CLI" in told[0]

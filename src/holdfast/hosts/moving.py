@@ -67,16 +67,26 @@ def plan_out(hosts: Iterable[Host], where: Where, ours: Ours) -> Plan:
     record = Record(ours.home, OTHERS)
     for host in hosts:
         for path, pieces in _by_file(host.pieces(where, ours)):
-            raw = _read(path)
-            if raw is None:
-                continue
-            text = before = _decode(raw, pieces[0].empty, path)
-            for piece in pieces:
-                text = _apply(piece, piece.drop, text)
-            after = _restored(record, path, raw, text, text != before, pieces[0].empty)
-            if after != raw:
-                plan.changes.append(Change(path, raw, after))
+            try:
+                change = _taken_out(record, path, pieces)
+            except InputError:
+                if str(path) in record.files:
+                    raise
+                continue  # what we never wrote to need not be understood
+            if change is not None:
+                plan.changes.append(change)
     return plan
+
+
+def _taken_out(record: Record, path: Path, pieces: Sequence[Piece]) -> Change | None:
+    raw = _read(path)
+    if raw is None:
+        return None
+    text = before = _decode(raw, pieces[0].empty, path)
+    for piece in pieces:
+        text = _apply(piece, piece.drop, text)
+    after = _restored(record, path, raw, text, text != before, pieces[0].empty)
+    return Change(path, raw, after) if after != raw else None
 
 
 def _restored(

@@ -14,7 +14,7 @@ from holdfast.capture.places import Places
 from holdfast.errors import HoldfastError
 from holdfast.hosts.claude_code import config_file, entries, install
 from holdfast.hosts.claude_code import places as host
-from holdfast.hosts.claude_code.record import Record
+from holdfast.hosts.claude_code.record import OTHERS, Record
 
 _RUN_S = 60
 _CHECK = "import holdfast; print(holdfast.__version__)"
@@ -35,6 +35,8 @@ def _entries(patient: Patient) -> Check:
     if seen.off is not None:
         sentence = f"{seen.off} says disableAllHooks: Claude Code runs no hooks at all."
         return Check(name, Grade.BROKEN, sentence, "Take that setting out of the file.")
+    if not seen.any and Record(patient.places.home, OTHERS).files:
+        return Check(name, Grade.OK, "Other agents are set up, and Claude Code is not.")
     if not seen.any:
         sentence = "Claude Code does not tell Holdfast of its sessions."
         return Check(name, Grade.WARNING, sentence, "holdfast setup")

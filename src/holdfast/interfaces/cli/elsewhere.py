@@ -14,7 +14,7 @@ from holdfast.hosts.host import Ours
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import asking
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.refine.finding import where_of
+from holdfast.refine.finding import default_folders, where_of
 from holdfast.settings import Settings
 from holdfast.sources.registry import FIRST
 
@@ -68,6 +68,19 @@ def set_up(
             "with it is read in the background. `holdfast uninstall` undoes it."
         )
     return True
+
+
+def also_here(settings: Settings) -> list[str]:
+    """A word on each other agent that has sessions here and is not set up."""
+    home = Places(settings.home).home
+    ours, where = Ours("", "", home, home == host.default_home()), where_of(settings)
+    there = {agent.name for _, agent in default_folders(where)}
+    return [
+        f"{one.title} has sessions here as well: they are read too, and `holdfast setup --agent "
+        f"{one.name}` lets it ask this memory."
+        for one in hosts().values()
+        if one.name in there and not moving.is_in(one, where, ours)
+    ]
 
 
 def leave(settings: Settings, places: Places, agent: str | None, scoped: bool) -> Leaving:

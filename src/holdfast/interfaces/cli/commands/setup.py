@@ -137,6 +137,7 @@ def _notes(
         )
     if with_plugin:
         notes.append("The plugin brings hooks and server; they are not in the settings as well.")
+    notes += elsewhere.also_here(settings)
     if where.scope is host.Scope.PROJECT:
         notes.append(f"{where.hooks_file} is yours alone: do not commit it.")
     return notes
