@@ -18,6 +18,7 @@ from bench import (
     reranker,
     retain,
     scale,
+    serve_load,
     servers,
     startup,
     storm,
@@ -42,6 +43,7 @@ for module in (
     answers,
     pages,
     browse_load,
+    serve_load,
 ):
     for line in module.run():
         print(line, flush=True)

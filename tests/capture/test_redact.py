@@ -41,6 +41,7 @@ KEYS = [
     ("npm-token", "np" + "m_" + MIXED[:36]),
     ("pypi-token", "py" + "pi-" + MIXED + MIXED[:10]),
     ("huggingface-token", "h" + "f_" + MIXED[:34]),
+    ("holdfast-key", "h" + "f_0a1b2c3d_" + MIXED[:34]),
     ("twilio-key", "S" + "K" + HEX[:32]),
     ("digitalocean-token", "do" + "p_v1_" + HEX),
     ("databricks-token", "da" + "pi" + HEX[:32]),

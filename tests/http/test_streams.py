@@ -13,7 +13,9 @@ from tests.http.test_api import get, send
 
 from holdfast.errors import BusyError
 from holdfast.interfaces.http import streaming
+from holdfast.interfaces.http.asker import carry_out_as, owner
 from holdfast.interfaces.http.streaming import Streams, Told
+from holdfast.principal import Principal
 
 
 class Heard:
@@ -97,11 +99,28 @@ async def _never(gone: list[str]) -> AsyncGenerator[Told]:
         gone.append("gone")
 
 
+async def _welcome(who: Principal) -> bool:
+    return who.key != "revoked"
+
+
+def test_a_stream_ends_with_the_key_of_whoever_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.01)
+
+    async def play() -> None:
+        carry_out_as(Principal("a", key="revoked"))
+        streams, gone = Streams(_welcome), list[str]()
+        heard = [text async for text in streams.answer(_never(gone)).body_iterator]
+        assert heard == [": listening\n\n"] and gone == ["gone"]
+
+    asyncio.run(play())
+
+
 def test_whoever_vanishes_frees_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.01)
 
     async def play() -> None:
-        streams, gone = Streams(), list[str]()
+        carry_out_as(owner())
+        streams, gone = Streams(_welcome), list[str]()
         answer = streams.answer(_never(gone))
         heard: Any = aiter(answer.body_iterator)
         said = [await anext(heard) for _ in range(4)]
@@ -116,7 +135,8 @@ def test_whoever_vanishes_frees_everything(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_all_streams_end_with_the_server_and_there_are_not_too_many() -> None:
     async def play() -> None:
-        streams, gone = Streams(), list[str]()
+        carry_out_as(owner())
+        streams, gone = Streams(_welcome), list[str]()
         heard = aiter(streams.answer(_never(gone)).body_iterator)
         await anext(heard)
         streams.close()

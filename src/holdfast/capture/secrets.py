@@ -65,6 +65,7 @@ KEY_FORMATS: tuple[SecretRule, ...] = (
     _key("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}"),
     _key("pypi-token", "pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}"),
     _key("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}"),
+    _key("holdfast-key", "hf_", r"\bhf_[0-9a-f]{8}_?[A-Za-z0-9_-]{32,}"),
     _key("twilio-key", "SK AC", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
     _key("digitalocean-token", "doo_v1_ dop_v1_ dor_v1_", r"\bdo[opr]_v1_[0-9a-f]{40,}"),
     _key("databricks-token", "dapi", r"\bdapi[0-9a-f]{32}\b"),

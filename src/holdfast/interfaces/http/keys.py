@@ -64,6 +64,10 @@ class Keys(Cookies):
         self._visitors[cookie] = None
         return cookie
 
+    async def admits(self, who: Principal) -> bool:
+        """Whether somebody who came in may still be here: they may."""
+        return who == self._owner
+
     def by_token(self, shown: str) -> Principal | None:
         """Who shows a token; None where it is not ours."""
         same = hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())

@@ -59,7 +59,7 @@ class Site:
         self.desk = desk
         self.keys = keys
         self.pages = Pages()
-        self.streams = Streams()
+        self.streams = Streams(keys.admits)
         self._investigations: dict[str, Investigations] = {}
         self.live = Live(desk)
         self.agents = AgentSessions()

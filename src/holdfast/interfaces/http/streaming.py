@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, NamedTuple
 
 from starlette.responses import StreamingResponse
 
 from holdfast.errors import BusyError
+from holdfast.interfaces.http.asker import principal
+from holdfast.principal import Principal
 
 MOST_LISTENERS = 100
 HEARTBEAT_S = 15.0
@@ -30,8 +32,10 @@ class Told(NamedTuple):
 class Streams:
     """All streams of one server."""
 
-    def __init__(self) -> None:
+    def __init__(self, admits: Callable[[Principal], Awaitable[bool]]) -> None:
+        """`admits` tells whether somebody may still listen."""
         self.listeners = 0
+        self._admits = admits
         self._over = asyncio.Event()
 
     def close(self) -> None:
@@ -42,9 +46,10 @@ class Streams:
         """A stream of events as an answer."""
         if self.listeners >= MOST_LISTENERS:
             raise BusyError("Too many are listening.", "Close a page, or try again later.")
-        return StreamingResponse(self._written(events), media_type="text/event-stream")
+        told = self._written(events, principal())
+        return StreamingResponse(told, media_type="text/event-stream")
 
-    async def _written(self, events: AsyncGenerator[Told]) -> AsyncGenerator[str]:
+    async def _written(self, events: AsyncGenerator[Told], who: Principal) -> AsyncGenerator[str]:
         self.listeners += 1
         over = asyncio.create_task(self._over.wait())
         coming: asyncio.Task[Told | None] | None = None
@@ -55,6 +60,8 @@ class Streams:
                 await asyncio.wait(
                     (coming, over), timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
                 )
+                if not await self._admits(who):
+                    return
                 if not coming.done():
                     yield ": still here\n\n"
                     continue

@@ -105,6 +105,12 @@ class TeamKeys(Cookies):
         key = self._keys.get(id)
         return self._admitted(key) if key and time.monotonic() < until else None
 
+    async def admits(self, who: Principal) -> bool:
+        """Whether the key of somebody who came in still holds."""
+        await self.refresh()
+        key = self._keys.get(who.key)
+        return key is not None and key.holds(utc_now())
+
     def log_in(self, shown: str) -> str | None:
         """A cookie for whoever shows a key."""
         known = self.by_token(shown)
