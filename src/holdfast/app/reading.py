@@ -274,7 +274,6 @@ class Reading(Stock):
         """The plan without servers of the team's, where none is to be asked; then nothing of what
         asks them is loaded."""
         asked = plan.asks_remotes and self.settings.remote.use != OFF
-        asked = asked and self.settings.principal is None
         # What others are trusted with is for the owner alone, not for whoever asks through them.
         asked = asked and self.settings.principal is None
         return plan._replace(remotes=asked and self.settings.remotes.exists())
