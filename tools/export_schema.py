@@ -14,7 +14,8 @@ from typing import Any
 
 from holdfast.app.export_format import DERIVED, FORMAT, VERSION
 from holdfast.app.exporting import SCHEMA
-from holdfast.store.portable import TABLES, Table
+from holdfast.store.carried import TABLES
+from holdfast.store.portable import Table
 from holdfast.store.sqlite.store import SqliteStore
 
 _TYPES = {"TEXT": "string", "INTEGER": "integer", "REAL": "number"}

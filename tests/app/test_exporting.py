@@ -18,7 +18,8 @@ from holdfast.app.exporting import Wanted, write_export
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import HoldfastError, InputError
 from holdfast.settings import Settings
-from holdfast.store.portable import MADE_AGAIN, OF_A_MACHINE, TABLES, Chosen
+from holdfast.store.carried import MADE_AGAIN, OF_A_MACHINE, TABLES
+from holdfast.store.portable import Chosen
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.transcripts import Script
 

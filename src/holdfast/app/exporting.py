@@ -13,7 +13,8 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
 from holdfast.model.plain import plain
-from holdfast.store.portable import GROUPS, TABLES, Chosen, Row, Table
+from holdfast.store.carried import GROUPS, TABLES
+from holdfast.store.portable import Chosen, Row, Table
 from holdfast.store.protocol import Reader
 
 # What a line looks like, for programs that check it.

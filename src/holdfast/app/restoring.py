@@ -22,7 +22,8 @@ from holdfast.refine.derive import derive_stale
 from holdfast.refine.history import passage_of
 from holdfast.refine.passages import memory_passage
 from holdfast.refine.threads import show_again
-from holdfast.store.portable import TABLES, Row, Table
+from holdfast.store.carried import TABLES
+from holdfast.store.portable import Row, Table
 from holdfast.store.protocol import Writer
 
 _BY_NAME = {table.name: table for table in TABLES}

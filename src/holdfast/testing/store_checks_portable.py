@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.imports import Imported, Importing
-from holdfast.store.portable import TABLES, Chosen, Row
+from holdfast.store.carried import TABLES
+from holdfast.store.portable import Chosen, Row
 from holdfast.store.protocol import Store
 from holdfast.testing.store_samples import BANK, NOON, MakeStore, expect, prepared
 

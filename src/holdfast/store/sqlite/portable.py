@@ -13,56 +13,9 @@ from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingWays
 
 _AT_ONCE = 500
-
-
-def _shown(kind: str, column: str = "id") -> str:
-    return (
-        "NOT EXISTS (SELECT 1 FROM hidden AS h WHERE h.bank = t.bank "
-        f"AND h.kind = '{kind}' AND h.id = t.\"{column}\")"
-    )
-
-
 _OF_THE_BANK = "t.source IN (SELECT id FROM source WHERE bank = ?)"
-_SESSION_SHOWN = "t.session IN (SELECT s.id FROM seen_session AS s WHERE s.bank = t.bank)"
-_SESSION_NOT_HIDDEN = _shown("session", "session")
-_COMMIT = _shown("commit")
-# What of each table is shown.
-_WHERE = {
-    "session": "t.id IN (SELECT s.id FROM seen_session AS s WHERE s.bank = t.bank)",
-    "turn": _SESSION_SHOWN,
-    "summary": "t.record IN (SELECT x.id FROM exchange AS x WHERE x.bank = t.bank AND NOT EXISTS "
-    "(SELECT 1 FROM hidden AS h WHERE h.bank = x.bank AND h.session = x.session) "
-    "UNION SELECT d.id FROM digest AS d WHERE d.bank = t.bank AND NOT EXISTS "
-    "(SELECT 1 FROM hidden AS h WHERE h.bank = d.bank AND h.session = d.session))",
-    "injection": _SESSION_NOT_HIDDEN,
-    "used": _SESSION_NOT_HIDDEN,
-    "call": _SESSION_NOT_HIDDEN,
-    "remembered": _shown("memory"),
-    "dimension": _shown("memory"),
-    "opinion": _shown("memory"),
-    "belief": _shown("memory", "opinion"),
-    "commit": _COMMIT,
-    "patch": _COMMIT,
-    "touch": _COMMIT,
-    "revert": f"{_COMMIT} AND {_shown('commit', 'reverted')}",
-    "astray": _COMMIT,
-    "tag": _COMMIT,
-    "branch": _COMMIT,
-    "pull": "t.id IN (SELECT s.id FROM seen_pull AS s WHERE s.bank = t.bank)",
-    "issue": "t.id IN (SELECT s.id FROM seen_issue AS s WHERE s.bank = t.bank)",
-    "remark": "t.id IN (SELECT s.id FROM seen_remark AS s WHERE s.bank = t.bank)",
-    "pulled": "t.id IN (SELECT s.id FROM seen_pull AS s WHERE s.bank = t.bank) AND "
-    + _shown("commit", "commit"),
-    "taking": _shown("taking"),
-    "shared": f"{_shown('shared')} AND {_shown('taking', 'taking')}",
-    "importing": _shown("importing"),
-    "imported": f"{_shown('imported')} AND {_shown('importing', 'importing')}",
-    "withheld": f"t.kind = 'raw' AND {_SESSION_NOT_HIDDEN}",
-    "advice": "t.review IN (SELECT r.id FROM review AS r WHERE r.bank = t.bank)",
-}
-_ORDER = {"turn": "session seq", "source": "path", "alias": "alias", "curation": "seq"}
-_LIES_IN = {"withheld": "hidden"}
-_BY_SOURCE = ("ledger", "failure", "redaction")
+
+
 _DECISION = ("time", "action", "target", "text", "who")
 
 
@@ -85,18 +38,19 @@ class PortableQuestions(Asking):
 
     def _rows(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
         names = table.columns.split()
-        own = _LIES_IN.get(table.name, table.name)
-        mine = _OF_THE_BANK if table.name in _BY_SOURCE else "t.bank = ?"
+        own = table.lies_in or table.name
+        by_source = "source" in names and "bank" not in names
+        mine = _OF_THE_BANK if by_source else "t.bank = ?"
         mine = "t.id = ?" if table.name == "bank" else mine
-        where, values = [mine, *filter(None, (_WHERE.get(table.name),))], [bank]
+        where, values = [mine, *filter(None, (table.where,))], [bank]
         if table.first and chosen.since:
             where.append(f"{table.last or table.first} >= ?")
             values.append(chosen.since)
         if table.first and chosen.until:
             where.append(f"{table.first} <= ?")
             values.append(chosen.until)
-        order = _listed(_ORDER.get(table.name, " ".join(names)).split())
-        if table.name in _BY_SOURCE:  # whatever numbers they have here
+        order = _listed((table.order or " ".join(names)).split())
+        if by_source:  # whatever numbers they have here
             order = f"(SELECT s.path FROM source AS s WHERE s.id = t.source), {order}"
         sql = (
             f'SELECT {_listed(names)} FROM "{own}" AS t WHERE {" AND ".join(where)} '
@@ -133,7 +87,7 @@ class PortableWays(PortableQuestions, CuratingWays):
 
     def put_carried(self, bank: str, table: Table, rows: Iterable[Row]) -> int:
         names = table.columns.split()
-        own = _LIES_IN.get(table.name, table.name)
+        own = table.lies_in or table.name
         more = (", kind", ", 'raw'") if table.name == "withheld" else ("", "")
         sql = (
             f'INSERT OR IGNORE INTO "{own}" ({_bare(names)}{more[0]}) '

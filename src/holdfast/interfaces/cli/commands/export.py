@@ -17,7 +17,8 @@ from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.plain import plain
 from holdfast.recall.times import read_span
-from holdfast.store.portable import GROUPS, Chosen
+from holdfast.store.carried import GROUPS
+from holdfast.store.portable import Chosen
 
 HELP = """\
 Write the memory, or a part of it, as files that any program can read.
