@@ -28,7 +28,7 @@ _MEANT = {
     PLAIN: "cursor as_of since until day kind layer layers budget network networks expansion "
     "fusion limit count confirm scope action outcome tab note shelf status view lane span sort "
     "preset last-event-id show every word confidence rules domain_of before after page offset "
-    "dropped key to look month year depth hops backups back n seq sure retention",
+    "days dropped key to look month year depth hops backups back n seq sure retention",
 }
 _OF_BANKS = {("{name}", "name"), ("{id}", "id"), ("graph bank", "name")}
 _KNOWN = {name: meaning for meaning, names in _MEANT.items() for name in names.split()}

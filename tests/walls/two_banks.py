@@ -95,6 +95,7 @@ class World(NamedTuple):
         """The store itself, past everything of ours."""
         if self.settings.store:
             with psycopg.connect(self.settings.store) as server:
+                server.execute("SET search_path TO holdfast")
                 yield server
         else:
             with closing(sqlite3.connect(self.settings.database)) as file:
@@ -108,8 +109,8 @@ def _tables(connection: Any) -> dict[str, list[str]]:
         names = [name for (name,) in connection.execute(named)]
         return {t: [name for (name,) in connection.execute(columns, (t,))] for t in names}
     told = (
-        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema NOT IN "
-        "('pg_catalog', 'information_schema') ORDER BY 1, 2"
+        "SELECT table_name, column_name FROM information_schema.columns "
+        "WHERE table_schema = 'holdfast' ORDER BY 1, 2"
     )
     found: dict[str, list[str]] = {}
     for table, column in connection.execute(told):

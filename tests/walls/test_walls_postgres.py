@@ -1,0 +1,39 @@
+"""The walls again where the memory lies on a PostgreSQL server: the statements are others there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from tests.store.postgres_server import Server
+from tests.walls.asked import foreign_calls
+from tests.walls.asking import Asker, Described
+from tests.walls.serving import Served, make_keys, served
+from tests.walls.test_walls import others_rows, tells_apart
+from tests.walls.two_banks import OTHER, OWN, make_world
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with closing(Server()) as postgres:
+        world = make_world(tmp_path_factory.mktemp("walls"), postgres.database())
+        keys = make_keys(world)
+        with served(world) as url:
+            yield Served(world, keys, url)
+
+
+@pytest.mark.parametrize("sort", ["tools", "graph"])
+def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, sort: str) -> None:
+    world, secrets = whole.world, whole.world.secrets()
+    before = others_rows(world)
+    assert any(world.rows(world.other.id).values())
+    with Asker(whole.url, whole.keys.chief) as chief, Asker(whole.url, whole.keys.admin) as asker:
+        for operation, ask in Described(chief).ways(sort, asker):
+            for call, nowhere in foreign_calls(operation, world, OWN, OTHER):
+                told, said = ask(call), call.said()
+                leaks = [one for one in secrets if one in told.text.lower() and one not in said]
+                assert not leaks, (operation.name, call.values, told)
+                if nowhere is not None:
+                    assert not tells_apart(call, told, nowhere, ask(nowhere)), call.values
+    assert others_rows(world) == before
