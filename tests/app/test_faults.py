@@ -179,4 +179,4 @@ def test_an_older_program_may_be_at_work_while_a_newer_one_comes(tmp_path: Path)
         assert older.source_at("/old/one.jsonl") is None
     assert run(home, "doctor").returncode == 0
     copies = sorted(copy.name for copy in (home / "backups").iterdir())
-    assert sorted(copies) == sorted(f"memory-schema{number}-1.db" for number in range(1, VERSION))
+    assert copies == ["memory-schema1-1.db"]

@@ -11,9 +11,9 @@ import threading
 from contextlib import suppress
 
 from holdfast.app.unread import Unread
-from holdfast.capture.locks import is_locked
 from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.record import OTHERS, Record
+from holdfast.locks import is_locked
 from holdfast.settings import Settings
 
 

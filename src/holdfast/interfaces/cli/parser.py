@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from holdfast.errors import InputError
+from holdfast.regex import regex
 
 _UNKNOWN = "unrecognized arguments: "
-_CHOICE = re.compile(r"(?:argument (?P<which>.*?): )?invalid choice: '(?P<given>.*?)' ")
+_CHOICE = regex(r"(?:argument (?P<which>.*?): )?invalid choice: '(?P<given>.*?)' ")
 _MISSING = "the following arguments are required: "
 
 
