@@ -68,6 +68,8 @@ class Session:
                 f"{path} cannot be opened as an ONNX model: {_first_line(error)}",
                 "Copy the file again, or choose another model in the settings.",
             ) from error
+        # It keeps the bytes it was made of beside what it made of them, and needs them no more.
+        vars(self._session)["_model_bytes"] = None
         self.inputs = [str(given.name) for given in self._session.get_inputs()]
 
     def run(self, row: Row) -> Output:

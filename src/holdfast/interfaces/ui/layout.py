@@ -177,6 +177,10 @@ def _squares(at: _Points) -> _Points:
     return across * across + down * down
 
 
+# So many are named whatever is in the way.
+_FOREMOST = 3
+
+
 def width_of(text: str) -> float:
     """How wide a text is drawn, about; rather too wide."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
@@ -191,7 +195,8 @@ def label(
     height: float,
     bold: int = -1,
 ) -> list[Label]:
-    """A label for every node, those given first served first; a bold one takes more room."""
+    """A label for every node, those given first served first; a bold one takes more room. The
+    foremost are named in any case, over other shapes if need be."""
     taken = np.empty((2 * len(texts), 4), dtype=np.float32)
     count = len(texts)
     for number, ((x, y), radius) in enumerate(zip(at, radii, strict=True)):
@@ -207,19 +212,22 @@ def label(
                 count += 1
                 break
         else:
-            kept, box = _kept_back(ways, page)
-            labels.append(kept._replace(shown=number == bold))
-            if number == bold:
+            first = number < _FOREMOST
+            kept, box = _kept_back(ways, page, taken[len(texts) : count] if first else taken[:0])
+            shown = number == bold or (first and not _meets(box, taken[len(texts) : count]))
+            labels.append(kept._replace(shown=shown))
+            if shown:
                 taken[count] = box
                 count += 1
     return labels
 
 
-def _meets(box: Box, taken: _Points, but: int) -> bool:
+def _meets(box: Box, taken: _Points, but: int = -1) -> bool:
     """Whether a box lies over anything taken but one."""
     across = (taken[:, 0] < box.right) & (taken[:, 2] > box.left)
     over = across & (taken[:, 1] < box.bottom) & (taken[:, 3] > box.top)
-    over[but] = False
+    if but >= 0:
+        over[but] = False
     return bool(over.any())
 
 
@@ -249,7 +257,8 @@ def _ways(text: str, at: tuple[float, float], radius: float, bold: bool) -> list
     return made
 
 
-def _kept_back(ways: Sequence[tuple[Label, Box]], page: Box) -> tuple[Label, Box]:
-    """The way that stays on the page, for when it is pointed at."""
+def _kept_back(ways: Sequence[tuple[Label, Box]], page: Box, labels: _Points) -> tuple[Label, Box]:
+    """The way that stays on the page, for when it is pointed at; over no label, if that can be."""
     fit = [way for way in ways if way[1].within(page)]
-    return (fit or ways)[0]
+    free = [way for way in fit if not _meets(way[1], labels)]
+    return (free or fit or ways)[0]

@@ -23,6 +23,9 @@ _OURS = frozenset(
 )
 
 
+_OWN_KB, _SHARED_KB = 16_000, 8_000
+
+
 def open_database(
     path: Path, busy_s: float = BUSY_S, any_thread: bool = False
 ) -> sqlite3.Connection:
@@ -43,7 +46,8 @@ def open_database(
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute("PRAGMA cache_size = -16000")
+        # Those that threads share go round among many; the system keeps the file at hand anyway.
+        connection.execute(f"PRAGMA cache_size = -{_SHARED_KB if any_thread else _OWN_KB}")
         return connection
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Literal
 
 from fastapi import APIRouter, Response
@@ -9,8 +10,6 @@ from pydantic import Field
 
 from holdfast.app import status as standing
 from holdfast.app.costs import look_at_costs
-from holdfast.app.doctor.check import checkup
-from holdfast.app.doctor.examine import examine, mend
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.api.asked import Asking, Bank, Limit, Sent, Told
 from holdfast.interfaces.http.api.schema import with_fields
@@ -18,6 +17,7 @@ from holdfast.model.accounts import Injection
 from holdfast.refine.ingest import Account
 
 router = APIRouter(tags=["health"])
+_DOCTOR = "holdfast.app.doctor."
 _Checkup = with_fields(
     "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
 )
@@ -59,7 +59,14 @@ async def cost(asked: Asking) -> Response:
 @router.get("/doctor", response_model=_Checkup, summary="Check that everything is in order")
 async def doctor(asked: Asking) -> Response:
     """Says what is wrong and how to mend it; changes nothing."""
-    return await asked.work(lambda memory: checkup(examine(memory.settings, None), ()))
+    return await asked.work(lambda memory: _checked(memory, ()))
+
+
+def _checked(memory: Holdfast, mended: Any) -> Told:
+    """What the doctor finds; it knows much, and is loaded when it is asked for."""
+    check: Any = import_module(_DOCTOR + "check")
+    doctor: Any = import_module(_DOCTOR + "examine")
+    return check.checkup(doctor.examine(memory.settings, None), mended)
 
 
 class Mending(Sent):
@@ -75,8 +82,12 @@ async def fix(asked: Asking, sent: Mending) -> Response:
     """What takes something away is only done where `confirm` says so."""
 
     def done(memory: Holdfast) -> Told:
-        mended = mend(memory.settings, None, lambda _: sent.confirm == "fix all")
-        return checkup(examine(memory.settings, None), mended)
+        doctor: Any = import_module(_DOCTOR + "examine")
+
+        def all_of_it(_: object) -> bool:
+            return sent.confirm == "fix all"
+
+        return _checked(memory, doctor.mend(memory.settings, None, all_of_it))
 
     return await asked.work(done)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
@@ -32,7 +34,10 @@ async def banks(visit: Visiting) -> HTMLResponse:
     def look(memory: Holdfast) -> list[tuple[Bank, Counts]]:
         return [(bank, memory.counts(bank.id)) for bank in memory.known_banks()]
 
-    return visit.page("banks.html", title="Banks", banks=await visit.desk.read(look))
+    found = await visit.desk.read(look)
+    names = Counter(bank.name for bank, _ in found)
+    twice = {name for name, times in names.items() if times > 1}
+    return visit.page("banks.html", title="Banks", banks=found, twice=twice)
 
 
 @router.get("/{id}")

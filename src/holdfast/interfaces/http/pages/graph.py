@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+import asyncio
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
@@ -10,7 +12,6 @@ from fastapi.responses import HTMLResponse
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.addresses import page_of
 from holdfast.interfaces.http.visit import Visiting
-from holdfast.interfaces.ui.net import KINDS, Net, draw
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
 from holdfast.recall.entities import about
@@ -68,12 +69,14 @@ async def graph(
     hops: Annotated[int, Query(ge=1, le=HOPS)] = 2,
 ) -> HTMLResponse:
     """Around a focus; without one, the foremost of all."""
-    kinds = tuple(one for one in kind if one in KINDS)
+    # It reckons with NumPy, which is loaded with the first picture.
+    drawing: Any = await asyncio.to_thread(import_module, "holdfast.interfaces.ui.net")
+    kinds = tuple(one for one in kind if one in drawing.KINDS)
     focus = focus.strip()
 
-    def looked(memory: Holdfast) -> tuple[Seen, Net]:
+    def looked(memory: Holdfast) -> tuple[Seen, Any]:
         seen = _look(memory, focus, bank, kinds, hops)
-        return seen, draw(seen.found)
+        return seen, drawing.draw(seen.found)
 
     seen, net = await visit.desk.read(looked)
     missing = bool(focus) and seen.focus is None and not seen.choices
@@ -87,7 +90,7 @@ async def graph(
         bank=bank,
         kinds=kinds,
         hops=hops,
-        all_kinds=KINDS,
+        all_kinds=drawing.KINDS,
         most_hops=HOPS,
     )
 

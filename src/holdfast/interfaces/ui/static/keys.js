@@ -46,3 +46,9 @@ document.addEventListener("keydown", (event) => {
     if (help) help.open = !help.open;
   }
 });
+
+// On a phone a line of places is moved sideways: begin where we are.
+for (const here of document.querySelectorAll("nav [aria-current]")) {
+  const nav = here.closest("nav");
+  nav.scrollLeft = here.offsetLeft - nav.offsetLeft - 40;
+}
