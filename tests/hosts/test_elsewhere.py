@@ -83,6 +83,26 @@ def test_a_session_that_starts_is_told_the_brief_and_its_words_are_not_kept(home
     assert SESSION in note.name
 
 
+def test_a_brief_of_many_bytes_loses_whole_lines_until_the_agent_takes_it(home: Home) -> None:
+    lines = [
+        "<holdfast>",
+        *(f"{n}: 記憶は短い。" + "長" * 50 for n in range(80)),
+        "",
+        "more",
+        "</holdfast>",
+    ]
+    text = "\n".join(lines)
+    assert len(text) < 9_000 and len(text.encode()) > 10_000
+    told = {"v": 1, "id": "start-1", "text": text, "records": []}
+    (home.places.home / "briefs" / "bank1.json").write_text(json.dumps(told))
+
+    done = home.run("SessionStart", json.dumps(home.payload(source="startup")).encode())
+
+    given = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"].split("\n")
+    assert 9_500 < len("\n".join(given).encode()) < 10_000
+    assert given[-3:] == lines[-3:] and given[:-3] == lines[: len(given) - 3]
+
+
 def test_when_an_agent_is_done_only_the_place_of_its_transcript_is_kept(home: Home) -> None:
     payload = home.payload(last_assistant_message="a secret word", hook_event_name="Stop")
 

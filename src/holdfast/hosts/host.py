@@ -59,14 +59,12 @@ class Piece(NamedTuple):
 
 
 class Host(NamedTuple):
-    """An agent that can be set up: the pieces it takes, what a person must still do, and the most
-    tokens of a brief that it lets in (0: it takes none)."""
+    """An agent that can be set up: the pieces it takes, and what a person must still do."""
 
     name: str
     title: str
     pieces: Callable[[Where, Ours], Sequence[Piece]]
     notes: Sequence[str] = ()
-    brief_tokens: int = 0
 
 
 def server(path: Path, steps: tuple[str, ...], entry: Object, ours: Ours) -> Piece:

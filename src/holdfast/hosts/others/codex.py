@@ -57,5 +57,4 @@ HOST = Host(
         "trust the two of Holdfast. Until then its sessions are read within the hour, and start "
         "without a brief.",
     ),
-    brief_tokens=2500,
 )

@@ -20,4 +20,4 @@ def _pieces(where: Where, ours: Ours) -> Sequence[Piece]:
     return (server(path, ("mcpServers",), entry, ours), hooks(path, ours, _EVENTS, _TIMEOUT_MS))
 
 
-HOST = Host("gemini", "Gemini CLI", _pieces, brief_tokens=2500)
+HOST = Host("gemini", "Gemini CLI", _pieces)

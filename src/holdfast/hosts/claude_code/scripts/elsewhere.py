@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 KEPT = ("session_id", "transcript_path", "cwd")
 # The name of no file: what waits is never our own.
 NOTHING = "/"
+# Codex lets in 2,500 tokens and counts four bytes as one; a little is left for what it adds.
+MOST_BYTES = 9_900
+# The empty line, the last word and the end of the frame, which stay.
+END = 3
 
 
 def main(event: str) -> None:
@@ -39,11 +43,25 @@ def main(event: str) -> None:
     if not isinstance(session, str) or not is_name(session):
         session = "none"
     if event == answer.EVENTS["start"]:
+        place.brief = fitting(place.brief)
         answer.start(place, session, payload)
         return
     told = {**{name: payload.get(name) for name in KEPT}, "reason": "other"}
     answer.keep(place, "SessionEnd", session, json.dumps(told).encode())
     answer.nudge(place, NOTHING)
+
+
+def fitting(brief: Any) -> Any:
+    """What reads a brief, as long as these agents let in: its last lines are left out, whole."""
+
+    def read(name: str) -> Any:
+        found = brief(name)
+        lines = str(found.get("text", "")).split("\n")
+        while len("\n".join(lines).encode()) > MOST_BYTES and len(lines) > 2 * END:
+            del lines[-END - 1]
+        return {**found, "text": "\n".join(lines)} if "text" in found else found
+
+    return read
 
 
 def is_name(session: str) -> bool:
