@@ -39,6 +39,11 @@ def cli(server: Server, *words: str) -> Any:
 
 READS = (
     "/recall?q=retry&budget=low",
+    "/worth",
+    "/digest?days=90",
+    "/imports",
+    "/backups",
+    "/providers",
     "/find?file=rest.js",
     "/timeline",
     "/timeline?q=retry",

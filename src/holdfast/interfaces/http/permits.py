@@ -62,7 +62,7 @@ _REST: dict[Permit, str] = {
         PATCH /banks/{name:path}
     """,
     _LOOK: """
-        GET /status /cost /worth
+        GET /status /cost /worth /digest
     """,
     UNLISTED: """
         GET /doctor /imports /pulls /backups /providers

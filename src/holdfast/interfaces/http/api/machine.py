@@ -9,11 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from holdfast.app.backing_up import back_up, listed, made_told
+from holdfast.app.digest import as_told as digest_told
+from holdfast.app.digest import digest
 from holdfast.app.memory import Holdfast
 from holdfast.app.providing import Providers, all_told
 from holdfast.app.reading import utc_now
-from holdfast.app.worth import as_told, look_at_worth
-from holdfast.interfaces.http.api.asked import Asking, Bank, Told
+from holdfast.app.worth import as_told, before, look_at_worth
+from holdfast.interfaces.http.api.asked import Asking, Bank, Limit, Told
 from holdfast.interfaces.http.api.schema import extended, model_of, with_fields
 from holdfast.model.curation import Curation
 from holdfast.model.imports import Importing
@@ -125,3 +127,23 @@ async def worth(
 ) -> Response:
     """By its own ledgers: what was put into sessions, and whether it was used, ignored or wrong."""
     return await asked.read(lambda memory: as_told(look_at_worth(memory, bank, days)))
+
+
+@router.get(
+    "/digest",
+    response_model=with_fields("DigestTold", bank=str),
+    summary="What some days came to",
+)
+async def days_came_to(
+    asked: Asking,
+    bank: Bank = "all",
+    days: Annotated[int, Query(ge=1, le=3650)] = 7,
+    limit: Limit = 10,
+) -> Response:
+    """What was done, decided and learned, and what memory got wrong; made by rules."""
+
+    def found(memory: Holdfast) -> Told:
+        now = utc_now()
+        return digest_told(digest(memory, bank, before(now, days), now, limit))
+
+    return await asked.read(found)
