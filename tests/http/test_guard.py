@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 
 import pytest
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
 from tests.http.server import Server
 
+from holdfast.interfaces.http.guard import Guard, Rules
 from holdfast.interfaces.http.keys import Keys
+from holdfast.interfaces.http.logs import Log
+from holdfast.interfaces.http.metrics import Metrics
+from holdfast.interfaces.http.watch import Watch, Watching
+from holdfast.principal import Principal
 
 PAGES = ("/", "/sessions", "/api/v1/openapi.json")
 
@@ -79,3 +89,68 @@ def test_errors_are_told_in_the_form_that_was_asked_for(server: Server) -> None:
     assert json.loads(server.ask("/nowhere").text)["error"]["code"] == "not_found"
     page = {"Authorization": f"Bearer {server.token}", "Accept": "text/html"}
     assert "<h1>" in server.ask("/nowhere", page).text
+
+
+class _Everybody:
+    async def refresh(self) -> None:
+        """Nothing changes."""
+
+    def by_token(self, shown: str) -> Principal | None:
+        return Principal(shown, key=shown)
+
+    def by_cookie(self, shown: str) -> Principal | None:
+        return None
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/html"])
+@pytest.mark.parametrize(("rate", "after"), [(50.0, "1"), (0.1, "10")])
+def test_who_asks_too_often_is_told_when_to_come_again(
+    accept: str, rate: float, after: str
+) -> None:
+    guard = Guard(PlainTextResponse("in"), _Everybody(), Rules(rate=rate, burst=1.0))
+    said = {"host": "here", "authorization": "Bearer me", "accept": accept}
+    headers = [(name.encode(), value.encode()) for name, value in said.items()]
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
+    told: list[Message] = []
+
+    async def send(message: Message) -> None:
+        told.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    async def ask_twice() -> None:
+        for _ in range(2):
+            await guard({**scope}, receive, send)
+
+    asyncio.run(ask_twice())
+    begun = [message for message in told if message["type"] == "http.response.start"]
+    assert [message["status"] for message in begun] == [200, 429]
+    assert Headers(raw=begun[1]["headers"])["retry-after"] == after
+    seconds = "1 second." if after == "1" else f"{after} seconds."
+    assert f"Ask again in {seconds}".encode() in told[-1]["body"]
+
+
+def test_whether_it_is_ready_is_looked_at_once_a_second_however_often_it_is_asked() -> None:
+    looks: list[int] = []
+
+    async def readiness() -> str:
+        looks.append(1)
+        return ""
+
+    async def nobody(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError("not handed on")
+
+    async def drop(message: Message) -> None:
+        """Nobody reads it."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    async def ask() -> None:
+        watch = Watch(nobody, Watching(Metrics(), Log(out=io.StringIO())), readiness)
+        scope: Scope = {"type": "http", "method": "GET", "path": "/ready", "headers": []}
+        await asyncio.gather(*(watch({**scope}, receive, drop) for _ in range(50)))
+
+    asyncio.run(ask())
+    assert len(looks) == 1

@@ -131,6 +131,32 @@ def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
     assert not any(parcel.line for parcel in ann.memory.reader.parcels()), "no words are left"
 
 
+def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
+    # A letter of two bytes takes six in a request, so twenty such texts are more than a million.
+    names = [ann.remember(f"{n}: " + "лодка " * 1700) for n in range(20)]
+    with closing(Recorder({"/api/v1/shares": take_all})) as server:
+        send(ann, named(ann, server.url), *names)
+        assert Post(ann.memory).push()["acme"].sent == 20
+        sizes = [len(body) for _, _, _, body in server.requests]
+    assert sum(sizes) > 1_000_000 and max(sizes) < 500_000
+    assert len(sizes) == 3
+
+
+def test_a_bank_that_is_not_taken_any_more_holds_up_no_other(ann: Laptop) -> None:
+    with closing(Recorder({"/api/v1/shares": take_all})) as server:
+        remotes = Remotes(ann.settings, ann.memory.moment)
+        both = remotes.make(server.url, KEY, [("sloops", "sloops"), (BANK, BANK)], "acme")
+        post = Post(ann.memory)
+        for bank in ("sloops", BANK):
+            made = ann.memory.remember(f"The {bank} are blue.", bank).id
+            post.queue(post.plan_send([f"holdfast://memory/{made}"], both, bank=bank))
+        named(ann, server.url)
+        told = post.push()["acme"]
+        assert (told.sent, told.waiting) == (1, 1)
+        assert told.problem == "the bank is not listed with it any more"
+        assert [one["text"] for one in sent_to(server)] == [f"The {BANK} are blue."]
+
+
 def take_all(sent: Any) -> dict[str, object]:
     """Answer as if everything was taken."""
     named = [(share["id"], f"holdfast://shared/{share['id'][:16]}") for share in sent["shares"]]

@@ -21,7 +21,11 @@ from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
 from holdfast.app.moving import move_memory
 from holdfast.app.researching import Wish
+from holdfast.app.sizes import measure
+from holdfast.app.steps import STEPS
+from holdfast.app.worker import Manner, work
 from holdfast.errors import InputError, SettingsError, StoreError
+from holdfast.learn.banks import Wish as Retention
 from holdfast.settings import Settings, load_settings
 from holdfast.store.notes import Faults
 from holdfast.testing.transcripts import bug_hunt
@@ -106,10 +110,32 @@ def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
         assert other is not None
         assert other.counts().memories == reader.counts().memories == 1
         reader.give_back(other)
-        with pytest.raises(StoreError, match="read-only"):
+        with pytest.raises(StoreError, match=r"can only be read: .*read-only") as raised:
             reader.__dict__["_connection"].execute("DELETE FROM remembered")
+        assert "standby" in raised.value.remedy and "Try again" not in raised.value.remedy
     finally:
         reader.close()
+
+
+def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
+    postgres: Server, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, postgres.empty_database())
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.find([bug_hunt().write(tmp_path / "said")]))
+        (bank,) = memory.store.banks()
+        sizes = measure(memory)
+        assert sizes.disk.database == sum(sizes.tables.values()) > sizes.tables["turn"] > 0
+        assert sizes.banks[0].words > 100 and sizes.banks[0].put_away == 0
+        with memory.store.transaction():
+            memory.store.set_bank(replace(bank, retention=1))
+    steps = [step for step in STEPS if step.name == "know"]
+    manner = Manner(patient=True, settle_s=0, linger_s=0)
+    work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
+    with Holdfast(settings) as memory:
+        assert measure(memory).banks[0].put_away == 1 and memory.counts(bank.id).sessions == 0
+        memory.set_bank(Retention(retention=0), bank.id)
+        assert measure(memory).banks[0].put_away == 0 and memory.counts(bank.id).sessions == 1
 
 
 def test_a_hook_that_finds_no_file_asks_the_server(

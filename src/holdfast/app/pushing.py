@@ -18,7 +18,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.reading import here
 from holdfast.app.remotes import Remotes
 from holdfast.capture.redact import Redactor
-from holdfast.errors import InputError, NotFoundError, RemoteError
+from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
 from holdfast.learn.sharing import Draft, Sharer, Words, after, draft
 from holdfast.model.ids import content_id
 from holdfast.model.team import SHARED_SCOPES, Scope, Shared
@@ -33,6 +33,8 @@ SEND_S = 20.0
 FIRST_PAUSE_S = 30
 LONGEST_PAUSE_S = 3600
 _AT_ONCE = 20
+# A server takes a million in one request.
+_BYTES_AT_ONCE = 400_000
 _THERE = ("taken", "known")
 
 
@@ -146,14 +148,15 @@ class Post:
             except RemoteError as error:
                 told = told._replace(problem=error.message)
                 self._put_off(some, error.message)
-                break
+                if not isinstance(error, RemoteRefusedError):
+                    break  # one that is refused says nothing about the others
         left = [p for p in self._store.parcels(remote.name) if p.state is ParcelState.WAITING]
         return told._replace(waiting=len(left))
 
     def _sent(self, remote: Remote, there: str, some: Sequence[Parcel], told: Pushed) -> Pushed:
         """Send a portion, all of one bank. That it was tried is written down before."""
         if not there:
-            raise RemoteError("the bank is not listed with it any more")
+            raise RemoteRefusedError("the bank is not listed with it any more")
         self._put_off(some, "it was sent, and no answer has come yet")
         started = perf_counter()
         try:
@@ -292,12 +295,16 @@ def _may_be_there(parcel: Parcel) -> bool:
 
 
 def _portions(parcels: Sequence[Parcel]) -> list[list[Parcel]]:
-    """Parcels in their order, some at once, each time those of one bank."""
+    """Parcels in their order, some at once, each time those of one bank, and no more than a server
+    takes in one request."""
     portions: list[list[Parcel]] = []
+    room = 0
     for parcel in parcels:
         last = portions[-1] if portions else []
-        if not last or len(last) >= _AT_ONCE or last[0].bank != parcel.bank:
+        room -= len(parcel.line)
+        if not last or len(last) >= _AT_ONCE or room < 0 or last[0].bank != parcel.bank:
             portions.append([])
+            room = _BYTES_AT_ONCE - len(parcel.line)
         portions[-1].append(parcel)
     return portions
 

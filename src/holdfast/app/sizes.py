@@ -10,6 +10,7 @@ from typing import NamedTuple
 from holdfast.app.health import Disk, disk_use
 from holdfast.app.reading import Reading
 from holdfast.learn.banks import put_away_by_retention
+from holdfast.store.overview import Held
 from holdfast.store.sqlite.connection import open_read_only, translated
 
 _TABLES = (
@@ -18,8 +19,6 @@ _TABLES = (
     "LEFT JOIN sqlite_master AS m ON m.name = d.name WHERE d.aggregate = 1) "
     "GROUP BY n ORDER BY s DESC"
 )
-_WORDS = "SELECT bank, sum(length(body) + length(context)) FROM passage GROUP BY bank"
-_VECTORS = "SELECT bank, sum(length(data)) FROM vector GROUP BY bank"
 
 
 class BankSize(NamedTuple):
@@ -43,8 +42,8 @@ class Freeable(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """All of it. `tables` have their indexes with them; there are none to tell of a memory on a
-    server."""
+    """All of it. `tables` have their indexes with them in a file; on a server, where `database` is
+    the sum of them, indexes stand beside them."""
 
     disk: Disk
     tables: dict[str, int]
@@ -57,28 +56,30 @@ def measure(memory: Reading) -> Sizes:
     settings = memory.settings
     disk = disk_use(settings)
     tables: dict[str, int] = {}
-    words: dict[str, int] = {}
-    vectors: dict[str, int] = {}
     free = 0
-    if not settings.store and settings.database.exists():
-        tables, words, vectors, free = _look_into(settings.database)
+    if settings.store:
+        tables = {portion.name: portion.bytes for portion in memory.reader.portions()}
+        disk = disk._replace(database=sum(tables.values()))
+    elif settings.database.exists():
+        tables, free = _look_into(settings.database)
+    held = {one.bank: one for one in memory.reader.held()}
+    none = Held("", 0, 0)
     banks = [
         BankSize(
             bank.name,
             memory.reader.counts(bank.id).sessions,
-            words.get(bank.id, 0),
-            vectors.get(bank.id, 0),
+            held.get(bank.id, none).words,
+            held.get(bank.id, none).vectors,
             bank.retention,
             len(put_away_by_retention(memory.reader, bank.id)),
         )
         for bank in memory.reader.banks()
     ]
-    return Sizes(disk, tables, banks, _freeable(disk, sum(vectors.values()), free))
+    vectors = sum(one.vectors for one in held.values())
+    return Sizes(disk, tables, banks, _freeable(disk, vectors, free))
 
 
-def _look_into(
-    database: Path,
-) -> tuple[dict[str, int], dict[str, int], dict[str, int], int]:
+def _look_into(database: Path) -> tuple[dict[str, int], int]:
     with translated(database), closing(open_read_only(database)) as connection:
         tables: dict[str, int] = {}
         try:
@@ -87,8 +88,7 @@ def _look_into(
             tables = {}  # this SQLite was built without the table that tells
         free = connection.execute("PRAGMA freelist_count").fetchone()[0]
         free *= connection.execute("PRAGMA page_size").fetchone()[0]
-        words, vectors = connection.execute(_WORDS), connection.execute(_VECTORS)
-        return tables, dict(words), dict(vectors), free
+        return tables, free
 
 
 def _freeable(disk: Disk, vectors: int, free: int) -> list[Freeable]:

@@ -43,7 +43,7 @@ _GIVEN = frozenset(
 # Of what comes back, only what is theirs is told.
 _SIFTED = frozenset(
     "source source_at turn_before stale_sessions unsummarised outdated outdated_summaries "
-    "parcels".split()
+    "parcels held".split()
 )
 
 

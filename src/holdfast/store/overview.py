@@ -30,6 +30,14 @@ class Portion(NamedTuple):
     bytes: int
 
 
+class Held(NamedTuple):
+    """What a bank holds: characters of what can be found, and bytes of vectors."""
+
+    bank: str
+    words: int
+    vectors: int
+
+
 class Wanted(NamedTuple):
     """Which commits: of an author, by any part of name or address, and of a file or a folder/."""
 
@@ -64,4 +72,8 @@ class OverviewQuestions(Protocol):
 
     def portions(self) -> list[Portion]:
         """What takes the room on disk, the largest first; empty where that cannot be told."""
+        ...
+
+    def held(self) -> list[Held]:
+        """What each bank holds that holds anything, by its id."""
         ...

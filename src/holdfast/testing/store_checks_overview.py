@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.model.curation import Curated
-from holdfast.store.overview import Author, Tally, Wanted
+from holdfast.store.overview import Author, Held, Tally, Wanted
 from holdfast.testing.store_samples import (
     BANK,
     OTHER,
@@ -61,3 +61,16 @@ def check_a_history_is_read_page_by_page(make_store: MakeStore) -> None:
         expect(store.history(BANK, Wanted(), 1), ids[1:2], "the history without what is forgotten")
         sizes = [portion.bytes for portion in store.portions()]
         expect(sizes, sorted(sizes, reverse=True), "what takes room")
+
+
+def check_what_each_bank_holds_is_told(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        expect(store.held(), [], "what empty banks hold")
+        commit, passage = a_commit("1" * 40, "Mend")
+        assert passage is not None
+        wide = passage._replace(body="é" * 10, context="abc")
+        with store.transaction():
+            store.put_commits([(commit, wide)])
+            store.put_vectors(OTHER, "model", [("hash", 0, bytes(8))])
+        told = sorted([Held(BANK, 13, 0), Held(OTHER, 0, 8)])
+        expect(store.held(), told, "what each bank holds")

@@ -27,7 +27,8 @@ def show_sizes(screen: Screen, memory: Reading, as_json: bool) -> None:
     for what, size in sizes.disk._asdict().items():
         screen.line(f"{amount(size):>10}  {what}")
     if sizes.tables:
-        screen.line("in the database, with their indexes:")
+        on_server = bool(memory.settings.store)
+        screen.line(f"in the database, {'and' if on_server else 'with'} their indexes:")
     for name, size in list(sizes.tables.items())[:_SHOWN]:
         screen.line(f"{amount(size):>10}  {name}")
     if (rest := sum(list(sizes.tables.values())[_SHOWN:])) > 0:

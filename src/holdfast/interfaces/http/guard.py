@@ -13,6 +13,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
+from math import ceil
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -55,17 +56,24 @@ class Refusal(NamedTuple):
     code: str
     message: str
     remedy: str = ""
+    # In how many seconds it may be asked again; 0 where waiting does not help.
+    after: int = 0
 
 
 _ANOTHER = Refusal(403, "wrong_origin", "Other pages may not ask.")
 _NO_KEY = Refusal(401, "no_key", "Who are you?", "Open the link that `holdfast browse` prints.")
-_TOO_MANY = Refusal(429, "too_many", "Too many requests.", "Ask again in a second.")
 _AT_ONCE = Refusal(
-    429, "too_many", "Too many requests of this key at once.", "Wait for those to be answered."
+    429, "too_many", "Too many requests of this key at once.", "Wait for those to be answered.", 1
 )
 
 
-_ASIDE = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "1"}}
+def _too_many(after: float) -> Refusal | None:
+    """What is said to whoever has to wait so long; nothing, if they need not."""
+    if not after:
+        return None
+    whole = max(1, ceil(after))
+    told = f"Ask again in {whole} second{'s' * (whole > 1)}."
+    return Refusal(429, "too_many", "Too many requests.", told, whole)
 
 
 class _Measure:
@@ -76,14 +84,15 @@ class _Measure:
         self._burst = self._left = burst
         self._at = time.monotonic()
 
-    def has_room(self) -> bool:
+    def take(self) -> float:
+        """Count one more; if that is too many, in how many seconds it will not be."""
         now = time.monotonic()
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
         if self._left < 1:
-            return False
+            return (1 - self._left) / self._rate
         self._left -= 1
-        return True
+        return 0.0
 
 
 class Door(Protocol):
@@ -135,13 +144,13 @@ class _Measures:
         self._how = (rate, burst)
         self._of: OrderedDict[str, _Measure] = OrderedDict()
 
-    def has_room(self, name: str) -> bool:
-        """Whether one more of somebody is not too many."""
+    def take(self, name: str) -> Refusal | None:
+        """Count one more of somebody; what is said to them if that is too many."""
         found = self._of.pop(name, None) or _Measure(*self._how)
         self._of[name] = found
         if len(self._of) > _MOST_MEASURES:
             self._of.popitem(last=False)
-        return found.has_room()
+        return _too_many(found.take())
 
 
 class Guard:
@@ -213,8 +222,8 @@ class Guard:
         fit = scope["method"] in SAFE or named
         if cookie and (known := self._keys.by_cookie(cookie)):
             return self._welcome(scope, known, cookie) or (None if fit else _ANOTHER)
-        if not self._strangers.has_room(_address(scope)):
-            return _TOO_MANY
+        if too_many := self._strangers.take(_address(scope)):
+            return too_many
         if self._rules.is_door(scope["path"]):
             return None if fit else _ANOTHER
         return self._rules.no_key
@@ -223,8 +232,8 @@ class Guard:
         scope["visitor"] = cookie
         scope["principal"] = known
         carry_out_as(known)
-        if not self._known.has_room(known.key):
-            return _TOO_MANY
+        if too_many := self._known.take(known.key):
+            return too_many
         most = self._rules.at_once
         return _AT_ONCE if most and self._now[known.key] >= most else None
 
@@ -249,10 +258,12 @@ def _told(refusal: Refusal, scope: Scope) -> Response:
         "remedy": refusal.remedy,
         **named_request(scope),
     }
+    aside = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
+    aside |= {"retry-after": str(refusal.after)} if refusal.after else {}
     if "text/html" in Headers(scope=scope).get("accept", ""):
         text = f"{refusal.message} {refusal.remedy}".strip()
-        return Response(text, refusal.status, media_type="text/plain; charset=utf-8")
-    return JSONResponse({"error": error}, refusal.status, _ASIDE.get(refusal.status))
+        return Response(text, refusal.status, aside, "text/plain; charset=utf-8")
+    return JSONResponse({"error": error}, refusal.status, aside)
 
 
 def named_request(scope: Scope) -> dict[str, str]:

@@ -140,17 +140,17 @@ class Site:
         if isinstance(error, StoreError) and isinstance(self.keys, TeamKeys):
             # Where the memory lies and what it complains of is for whoever runs the server.
             fault = fault._replace(message=_AWAY, remedy="Ask again in a moment.")
-        if "text/html" in request.headers.get("accept", ""):
-            page = self.pages.render(
-                "error.html", status=fault.status, message=fault.message, remedy=fault.remedy
-            )
-            return HTMLResponse(page, fault.status)
         told = {"code": fault.code, "message": fault.message, "remedy": fault.remedy}
         told |= named_request(request.scope)
         # Of a method that is not allowed: those that are.
         aside: dict[str, str] = dict(getattr(error, "headers", None) or {})
         if fault.status == 503:
             aside["retry-after"] = "2"
+        if "text/html" in request.headers.get("accept", ""):
+            page = self.pages.render(
+                "error.html", status=fault.status, message=fault.message, remedy=fault.remedy
+            )
+            return HTMLResponse(page, fault.status, aside)
         return JSONResponse({"error": told}, fault.status, aside)
 
 

@@ -26,6 +26,8 @@ from holdfast.principal import Principal
 REQUEST_ID = "x-request-id"
 _FIT = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _READY_S = 5.0
+# Anybody may ask whether it can answer; the memory is looked at no more often than this.
+_FRESH_S = 1.0
 _UNMATCHED = "none"
 
 # What is in the way of answering; "" for nothing.
@@ -50,6 +52,8 @@ class Watch:
         self._how = watching
         self._readiness = readiness
         self.ending = False
+        self._problem, self._looked = "", -_FRESH_S
+        self._looking = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -73,14 +77,23 @@ class Watch:
             return None
         if scope["path"] == "/health":
             return JSONResponse({"status": "ok"})
-        try:
-            problem = await asyncio.wait_for(self._readiness(), _READY_S)
-        except TimeoutError:
-            problem = "the memory does not answer"
+        problem = await self._in_the_way()
         problem = "the server is ending" if self.ending else problem
         if problem:
-            return JSONResponse({"status": "not ready", "problem": problem}, 503)
+            told = {"status": "not ready", "problem": problem}
+            return JSONResponse(told, 503, {"retry-after": "2"})
         return JSONResponse({"status": "ready"})
+
+    async def _in_the_way(self) -> str:
+        """What is in the way of answering, as it was found within the last second."""
+        async with self._looking:
+            if time.monotonic() - self._looked >= _FRESH_S:
+                try:
+                    self._problem = await asyncio.wait_for(self._readiness(), _READY_S)
+                except TimeoutError:
+                    self._problem = "the memory does not answer"
+                self._looked = time.monotonic()
+            return self._problem
 
     async def _answered(self, scope: Scope, receive: Receive, told: _Told) -> None:
         try:

@@ -58,6 +58,12 @@ def ours(error: psycopg.Error, place: str) -> StoreError:
             f"The memory at {place} cannot be used right now: {why}.",
             "Try again; nothing was written by halves, and doing it again writes nothing twice.",
         )
+    if code == "25006":
+        return StoreUnavailableError(
+            f"The memory at {place} can only be read: {why}.",
+            "Nothing was written. If this is a standby, name the server that leads, or all of "
+            "them with target_session_attrs=read-write: docs/postgres.md.",
+        )
     if is_away(error):
         return StoreUnavailableError(
             f"The memory at {place} cannot be used right now: {why}.",

@@ -120,7 +120,8 @@ class PostgresReader(NearQuestions, SqliteReader):
 
     def portions(self) -> list[Portion]:
         found = self._server.said(
-            "SELECT relname, pg_relation_size(oid) FROM pg_class WHERE relkind IN ('r', 'i') "
+            "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) "
+            "ELSE pg_relation_size(oid) END FROM pg_class WHERE relkind IN ('r', 'i') "
             "AND relnamespace = current_schema()::regnamespace ORDER BY 2 DESC, 1"
         )
         return [Portion(*row) for row in found]

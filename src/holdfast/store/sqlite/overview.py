@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from holdfast.errors import StoreError
 from holdfast.model.query import Filter
-from holdfast.store.overview import Author, Portion, Tally, Wanted
+from holdfast.store.overview import Author, Held, Portion, Tally, Wanted
 from holdfast.store.sqlite import labels
 from holdfast.store.sqlite.asking import Asking
 
 _LAST = "~"
 _MOST = 100_000
+_WORDS = "SELECT bank, sum(length(body) + length(context)) FROM passage GROUP BY bank"
+_VECTORS = "SELECT bank, sum(length(data)) FROM vector GROUP BY bank"
 _BY_AUTHOR = "(lower(author) LIKE ? ESCAPE '\\' OR lower(email) LIKE ? ESCAPE '\\')"
 
 
@@ -95,6 +97,12 @@ class OverviewQuestions(Asking):
         except StoreError:  # a library without this table
             return []
         return [Portion(*row) for row in found]
+
+    def held(self) -> list[Held]:
+        words = dict(self._all(_WORDS))
+        vectors = dict(self._all(_VECTORS))
+        banks = sorted({*words, *vectors})
+        return [Held(bank, words.get(bank, 0), vectors.get(bank, 0)) for bank in banks]
 
 
 def _page(found: list[tuple[str, str, str]], limit: int, skip: int) -> list[tuple[str, str]]:
