@@ -85,6 +85,26 @@ def test_it_comes_back_byte_by_byte_and_answers_the_same(tmp_path: Path) -> None
     assert stat.S_IMODE((tmp_path / "one.jsonl").stat().st_mode) == 0o600
 
 
+def test_opinions_come_back_as_they_were_weighed_however_late(tmp_path: Path) -> None:
+    lines = [
+        {"session": f"s{day}", "time": f"2026-01-0{day}T10:00:00Z", "text": text}
+        for day in (1, 2, 3)
+        for text in ("I prefer ripgrep.", "ripgrep works great.")
+    ]
+    path = tmp_path / "talk.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+    with Holdfast(settings, lambda: "2026-03-01T00:00:00.000Z", create=True) as memory:
+        memory.import_conversation(path, "fleet")
+        memory.know()
+        first = export(memory, tmp_path / "one.jsonl", derived=False)
+    assert len(rows(first, "opinion")) == 2
+    other = replace(settings, home=tmp_path / "other")
+    with Holdfast(other, lambda: "2026-11-01T00:00:00.000Z", create=True) as memory:
+        memory.import_export(tmp_path / "one.jsonl")
+        assert export(memory, tmp_path / "two.jsonl", derived=False) == first
+
+
 def test_what_is_forgotten_and_what_is_secret_stays_behind(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         hidden = memory.recall("harbour office wants red masts", bank="all").hits[0]

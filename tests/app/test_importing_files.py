@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +120,13 @@ def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path
     other = tmp_path / "quay"
     other.mkdir()
     (other / "CLAUDE.md").write_text("Always splice, never knot.")
-    took = memory.import_records("claude-memory", other)
+    took = memory.import_records("claude-memory", other, dry_run=True)
+    assert [bank for bank, _ in took.tallies] == ["quay"]
+    took = memory.import_records("claude-memory", other / "CLAUDE.md")
     assert [(bank, dict(tally.added)) for bank, tally in took.tallies] == [
-        ("quay", {"instruction": 1})
+        ("harbour", {"instruction": 1})
     ]
-    hit = memory.recall("splice or knot?", bank="quay").hits[0]
+    hit = memory.recall("splice or knot?").hits[0]
     assert hit.imported == f"claude-memory://{other.as_posix()}/CLAUDE.md"
     with pytest.raises(InputError, match="neither notes nor instructions"):
         memory.import_records("claude-memory", tmp_path / "home")
@@ -256,3 +261,67 @@ def test_a_file_that_is_too_large_is_told(memory: Holdfast, tmp_path: Path) -> N
     (tmp_path / "large.md").write_text("x" * 1_100_000)
     took = memory.import_records("basic-memory", tmp_path / "large.md")
     assert dict(took.tallies[0][1].failed) == {"too-large": 1} and took.uri == ""
+
+
+HALF = "half \ud83d of a character"
+ODD = {
+    "mem0": [{"id": "a\ud800", "memory": HALF, "app_id": "har\x1b\ud800bour"}],
+    "hindsight": {
+        "items": [{"id": "a\ud800", "text": HALF, "tags": ["\udfff"], "fact_type": "\x1b[2J"}]
+    },
+}
+
+
+@pytest.mark.parametrize("format", ODD)
+def test_halves_of_characters_come_in_as_marks(
+    memory: Holdfast, tmp_path: Path, format: str
+) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(ODD[format]))
+    took = memory.import_records(format, path)
+    assert sum(tally.added.total() for _, tally in took.tallies) == 1
+    (found,) = memory.recall("half of a character", "all").hits
+    assert "half \ufffd of a character" in found.text
+    assert not any("\x1b" in bank.name for bank in memory.reader.banks())
+    assert memory.import_records(format, path).nothing
+
+
+def test_files_with_names_that_are_no_text_come_in(memory: Holdfast, tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "-p" / "memory"
+    folder.mkdir(parents=True)
+    try:
+        with open(os.fsencode(folder) + b"/b\xff.md", "wb") as file:  # noqa: PTH123 - bytes
+            file.write(b"The bow is at the front.")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    for format in ("claude-memory", "basic-memory"):
+        assert not memory.import_records(format, folder, "harbour").nothing
+        assert memory.import_records(format, folder, "harbour").nothing
+    names = {hit.text for hit in memory.recall("bow front", "harbour").hits}
+    assert any("The bow is at the front" in text for text in names)
+    assert memory.show("claude-memory://-p/b%FF.md").record is not None
+
+
+def test_a_list_in_utf_16_is_read(memory: Holdfast, tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    path.write_bytes(json.dumps([{"id": "u", "memory": "Möwen"}]).encode("utf-16"))
+    assert [tally.added.total() for _, tally in memory.import_records("mem0", path).tallies] == [1]
+
+
+def test_a_damaged_archive_is_told_in_words(memory: Holdfast, tmp_path: Path) -> None:
+    whole = an_archive(tmp_path / "whole.zip").read_bytes()
+    path = tmp_path / "odd.zip"
+    locked = bytearray(whole)
+    locked[whole.index(b"PK\x03\x04") + 6] |= 1
+    locked[whole.index(b"PK\x01\x02") + 8] |= 1
+    chance = random.Random(1)
+    for number in range(120):
+        data = bytearray(whole) if number else locked
+        for _ in range(number and chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        with suppress(HoldfastError):
+            memory.import_records("hindsight", path, dry_run=True)
+    path.write_bytes(locked)
+    with pytest.raises(InputError, match="damaged"):
+        memory.import_records("hindsight", path)

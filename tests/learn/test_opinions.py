@@ -8,10 +8,10 @@ from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
 from holdfast.app.briefing import Briefing
 from holdfast.errors import InputError
 from holdfast.learn.banks import Wish
-from holdfast.learn.opinions import confidence_of, sources_needed
+from holdfast.learn.opinions import confidence_of, fade, sources_needed
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.mind import Trend
-from holdfast.model.trust import Status
+from holdfast.model.mind import Opinion, Trend
+from holdfast.model.trust import Status, Trust
 
 
 def test_a_belief_strengthens_is_contradicted_and_is_revised(tmp_path: Path) -> None:
@@ -222,3 +222,13 @@ def test_a_network_that_a_bank_lacks_is_told_beside_those_it_has(tmp_path: Path)
         told = memory.no_network(None, [Network.EXPERIENCE])
         assert told.endswith("no memories of network experience; of those it has: opinion.")
         assert memory.recall("crane parser", networks=[Network.EXPERIENCE]).hits == ()
+
+
+def test_an_opinion_formed_from_old_words_does_not_fade_at_once() -> None:
+    formed = "2026-11-01T00:00:00.000Z"
+    opinion = Opinion(
+        "b", "o", "oars", "finding", True, "oars float", "said in 2 sessions", 0.73, Trend.NEW,
+        Status.OBSERVED, Trust.USER, formed, formed, "2026-01-01T00:00:00.000Z", 2, author="rules",
+    )  # fmt: skip
+    assert fade(opinion, "2026-11-02T00:00:00.000Z") == opinion
+    assert fade(opinion, "2027-11-02T00:00:00.000Z").status is Status.RETRACTED

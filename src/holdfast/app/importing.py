@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from holdfast.app.knowing import know
 from holdfast.app.reading import here
 from holdfast.app.sharing import Sharing
 from holdfast.capture.redact import Redactor
@@ -16,6 +17,7 @@ from holdfast.learn.importing import IMPORTING, Taker, Tally, settle
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.imports import Importing
+from holdfast.model.mind import Opinion
 from holdfast.model.uris import uri
 from holdfast.refine.banks import pick
 from holdfast.store.protocol import Reader
@@ -75,7 +77,7 @@ class Importer(Sharing):
             raise NotFoundError(f"There is no {path}.", "Check the path.")
         now = self._now()
         taker = Taker(self._store, Redactor(self.settings.redact_patterns), program, now)
-        place = str(path.absolute())
+        place = str(path.absolute()).encode("utf-8", "replace").decode()
         if dry_run:
             names = _Names()
             banks = _Choice(self.reader, self._known, bank, names.look, self._present())
@@ -110,9 +112,18 @@ class Importer(Sharing):
             backing: Any = import_module("holdfast.app.backing_up")
             backup = str(backing.back_up(self.settings, None, self._now).path)
         redactor = Redactor(self.settings.redact_patterns)
+        empty = not self._store.banks()
         done = restoring.restore(self._store, path, self._curator(who), redactor, tick)
+        if empty:
+            # Opinions come back as they were weighed last; they fade from today on.
+            moment = max((o.updated for o in self._opinions()), default=self._now())
+            know(self._store, lambda: moment)
         self._renew()
         return done._replace(backup=backup)
+
+    def _opinions(self) -> list[Opinion]:
+        banks = self._store.banks()
+        return [opinion for bank in banks for opinion in self._store.all_opinions(bank.id)]
 
     def importings(self, bank: str | None = None) -> list[tuple[Importing, bool]]:
         """Every import that brought something, and whether it stands."""

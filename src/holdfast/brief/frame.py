@@ -55,7 +55,7 @@ def quote(text: str) -> str:
 
 def mark(trust: Trust) -> str:
     """What must be said of the origin of a text, in front of it."""
-    return "[external] " if trust is Trust.EXTERNAL else ""
+    return f"[{trust.value}] " if trust in (Trust.EXTERNAL, Trust.IMPORT) else ""
 
 
 def moment(time: str) -> str:

@@ -92,7 +92,8 @@ class Taker:
                 told = self.tally("")
                 (told.failed if one.failed else told.skipped)[one.reason] += 1
             else:
-                found.setdefault(bank_of(one.project), []).append(one)
+                project = one.project.translate(_UNSEEN).strip()
+                found.setdefault(bank_of(project), []).append(one)
         return found
 
     def _new(self, bank: str, drafts: Sequence[DraftRecord]) -> Iterator[Imported]:

@@ -274,8 +274,10 @@ def _without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
 
 
 def fade(opinion: Opinion, now: str) -> Opinion:
-    """An opinion as it is when nothing new speaks for it: past its prime it loses what it has."""
-    overdue = max(0.0, _days(opinion.latest, now) - STALE_DAYS)
+    """An opinion as it is when nothing new speaks for it: past its prime it loses what it has. One
+    that was formed from old words counts from when it was formed."""
+    since = max(opinion.latest, opinion.formed) if opinion.latest else ""
+    overdue = max(0.0, _days(since, now) - STALE_DAYS)
     if not overdue:
         return opinion
     left = round(opinion.confidence * 0.5 ** (overdue / _HALF_LIFE_DAYS), 3)

@@ -68,7 +68,7 @@ def _notes(folder: Path, files: list[Path]) -> Iterator[Given]:
                 title,
                 note.text,
                 note.time,
-                f"{SCHEME}://{quote(slug)}/{quote(note.name)}",
+                f"{SCHEME}://{_quoted(slug)}/{_quoted(note.name)}",
                 project,
                 labels=(type,) if type else (),
             )
@@ -107,7 +107,12 @@ def _sections(file: Path, project: str) -> Iterator[Given]:
                 section.heading,
                 section.text,
                 note.time,
-                f"{SCHEME}://{quote(where)}{f'#{place}' if place else ''}",
+                f"{SCHEME}://{_quoted(where)}{f'#{place}' if place else ''}",
                 project,
             )
         )
+
+
+def _quoted(path: str) -> str:
+    """A path as part of an address, byte for byte, though it may be no UTF-8."""
+    return quote(path, errors="surrogateescape")

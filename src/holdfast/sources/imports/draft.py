@@ -6,6 +6,7 @@ Every record that a source holds is given once: as a draft, or as one that was l
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from holdfast.errors import InputError
 
 LONGEST = 200_000
+_HALF = re.compile("[\ud800-\udfff]")
 _LARGEST_JSON = 256 * 1024 * 1024
 
 
@@ -45,8 +47,20 @@ Given = DraftRecord | LeftOut
 Tick = Callable[[int, int], None]
 
 
+def spelled(text: str) -> str:
+    """The text with a mark for each half of a character: escaped ones of JSON, bytes in names of
+    files that are no UTF-8."""
+    return _HALF.sub("\ufffd", text)
+
+
 def whole(draft: DraftRecord) -> Given:
-    """The draft itself, or why there is nothing to keep of it."""
+    """The draft itself, without halves of characters, which no store takes; or why there is nothing
+    to keep of it. What it is known by stays as it is."""
+    draft = DraftRecord(
+        spelled(draft.kind), draft.key, spelled(draft.title), spelled(draft.text), draft.time,
+        spelled(draft.origin), spelled(draft.project), spelled(draft.session),
+        tuple(map(spelled, draft.files)), tuple(map(spelled, draft.labels)),
+    )  # fmt: skip
     if not (draft.text.strip() or draft.title.strip()):
         return LeftOut(draft.kind, "empty")
     if len(draft.text) > LONGEST:
@@ -58,7 +72,8 @@ def load_json(path: Path, what: str) -> Any:
     """The one JSON value of a file, or of one value a line; in words what is wrong otherwise."""
     data = read_bytes(path, _LARGEST_JSON, what)
     try:
-        text = data.decode("utf-8-sig")
+        # A shell on Windows may have written it as UTF-16.
+        text = data.decode(json.detect_encoding(data)).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text, so not {what}.", "Check the file.") from error
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +19,10 @@ from holdfast.sources.shapes import Record, items, mapping, normal_time, string
 PROGRAM = "hindsight"
 _WHAT = "an archive that Hindsight exported, or a JSON file of its memories"
 _VERSION = 1
+# Encrypted ones are told by a RuntimeError, names in no known letters by a ValueError.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 _LARGEST = 64 * 1024 * 1024
+_LONGEST_KIND = 40
 _TIMES = ("occurred_start", "mentioned_at", "event_date", "date", "created_at")
 
 
@@ -61,7 +65,7 @@ def _archive(path: Path) -> Iterator[Given]:
                 yield _unit({"fact_type": "observation", **mapping(one)}, bank)
             for one in _listed(archive, "mental_models.json"):
                 yield _model(mapping(one), bank)
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+    except _BROKEN as error:
         raise InputError(
             f"{path} is damaged: {error}.", "Export it again; nothing was imported."
         ) from error
@@ -112,7 +116,8 @@ def _document(document: Record, bank: str) -> Iterator[Given]:
 
 
 def _unit(record: Record, bank: str, document: str = "") -> Given:
-    kind = string(record, "fact_type") or string(record, "type") or "memory"
+    kind = string(record, "fact_type") or string(record, "type")
+    kind = named(kind)[:_LONGEST_KIND] or "memory"
     if not isinstance(record.get("text"), str):
         return LeftOut(kind, "wrong-shape", failed=True)
     text, context = string(record, "text").strip(), string(record, "context").strip()
