@@ -10,8 +10,6 @@ import unicodedata
 _DRIVE = re.compile(r"^[a-zA-Z]:")
 _VERBATIM = re.compile(r"^[\\/]{2}[?.][\\/]")
 _GIT_BASH = re.compile(r"^/([a-zA-Z])(?=/|\Z)")
-# A path longer than this must be given to Windows word for word (`\\?\`), or it is refused.
-LONG = 248
 
 
 def normal(path: str, system: str = sys.platform) -> str:
@@ -39,13 +37,3 @@ def _windows(path: str) -> str:
 def same(one: str, other: str, system: str = sys.platform) -> bool:
     """Whether two paths name one file, as far as their spelling tells."""
     return normal(one, system) == normal(other, system)
-
-
-def openable(path: str, system: str = sys.platform) -> str:
-    """A path as it can be opened: a long one of Windows word for word."""
-    if system != "win32" or len(path) < LONG or _VERBATIM.match(path):
-        return path
-    plain = path.replace("/", "\\")
-    if plain.startswith("\\\\"):
-        return f"\\\\?\\UNC\\{plain[2:]}"
-    return f"\\\\?\\{plain}" if _DRIVE.match(plain) else path

@@ -80,6 +80,29 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
     memory.close()
 
 
+def test_a_correction_is_told_though_it_is_known_by_now_and_not_once_it_is_forgotten(
+    memory: Holdfast,
+) -> None:
+    bank = memory.reader.sessions(None)[0].bank
+    kept = memory.remember("Always moor at the north quay.", bank)
+    name = f"holdfast://memory/{kept.id}"
+    memory.correct(name, "Always moor at the south quay.", bank)
+    assert "Always moor at the south quay. (corrected)" in texts(memory, "wrong", *ALWAYS)
+    memory.forget(name, bank)
+    wrong = texts(memory, "wrong", *ALWAYS)
+    assert {"a record was corrected (corrected)", "a record was forgotten (forgotten)"} <= {*wrong}
+    assert "south quay" not in json.dumps(as_told(digest(memory, "all", *ALWAYS)))
+    memory.close()
+
+
+def test_where_nothing_is_remembered_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    assert main(["digest", "--week"]) == 0
+    assert "Nothing is remembered yet; `holdfast ingest`" in capsys.readouterr().out
+
+
 def test_the_command_prints_text_markdown_and_json(
     memory: Holdfast, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -44,6 +44,8 @@ READS = (
     "/imports",
     "/backups",
     "/providers",
+    "/recall?q=retry&agent=codex",
+    "/digest?since=2026-09&until=2026-10&limit=3",
     "/find?file=rest.js",
     "/timeline",
     "/timeline?q=retry",

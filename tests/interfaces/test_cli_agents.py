@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.sources.agent_samples import copy
 
+from holdfast.app.reading import open_reading
 from holdfast.interfaces.cli.main import main
 
 Run = Callable[..., tuple[int, str]]
@@ -72,6 +73,11 @@ def test_hits_tell_whose_they_are_and_can_be_had_of_one_agent_alone(user: Path, 
         found = json.loads(run(*query, "--agent", agent)[1])["hits"]
         assert {hit["agent"] for hit in found} == {agent}
     assert json.loads(run(*query, "--agent", "claude-code")[1])["hits"] == []
+    status, text = run(*query, "--agent", "codx")
+    assert status != 0 and "There is no agent 'codx'." in text and "codex" in text
+    with open_reading() as memory:
+        alone = memory.recall("parser tabs linter", "proj", agent="codex").hits
+    assert alone and {hit.agent for hit in alone} == {"codex"}
     status, text = run("ask", "why does the parser keep tabs", "--bank", "proj")
     assert status == 0 and "(with " in text
     turn = next(hit["uri"] for hit in hits if hit["kind"] == "turn")

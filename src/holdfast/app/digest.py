@@ -9,19 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from holdfast.app.reading import Reading
+from holdfast.app.worth import before
 from holdfast.language import cut
 from holdfast.learn.decisions import RETENTION, standing
 from holdfast.model.accounts import Use
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ClaimKind, Fact
 from holdfast.model.trust import Trust
-from holdfast.model.uris import uri
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.times import read_span
 from holdfast.store.facts import ENDED
 
+WEEK = 7
 _MOST = 1000
 _SHOWN = 15
 _TEXT = 200
 _GIVEN = (Action.REMEMBER, Action.TEACH, Action.APPROVE)
+_WRONG = "wrong"
 
 
 class Item(NamedTuple):
@@ -56,6 +60,13 @@ class TimeDigest(NamedTuple):
 Finder = Callable[[Reading, str, str, str], Iterator[Item]]
 
 
+def span_of(now: str, days: int, since: str, until: str) -> tuple[str, str]:
+    """The time that is meant: some days up to now, or from one date to the end of another."""
+    if not since:
+        return before(now, days), now
+    return read_span(since).first, read_span(until).end if until else now
+
+
 def digest(
     memory: Reading, bank: str | None, since: str, until: str, shown: int = _SHOWN
 ) -> TimeDigest:
@@ -70,8 +81,9 @@ def digest(
             for find in finders:
                 for item in find(memory, one, since, until):
                     found.setdefault((one, item.text.lower()), item)
-        # A fact and the sentence that it grew from say the same: once is enough.
-        new = [item for key, item in found.items() if key not in told]
+        # A fact and the sentence that it grew from say the same: once is enough. What was wrong is
+        # told in any case, though what it was put right with is known by now.
+        new = [item for key, item in found.items() if name == _WRONG or key not in told]
         told |= found.keys()
         latest = sorted(new, key=lambda item: item.time, reverse=True)
         sections.append(Section(name, tuple(latest[:shown]), max(0, len(latest) - shown)))
@@ -132,6 +144,8 @@ def _said(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
     """What people asked to keep, or let become a rule."""
     for one in standing(memory.reader.curations(bank)):
         if one.action in _GIVEN and since <= one.time < until and one.text:
+            if not _is_shown(memory, bank, one.target):
+                continue
             name = memory.bank_name(bank)
             yield Item(one.time, name, _short(one.text), _target(one.target), one.action.value)
 
@@ -154,7 +168,8 @@ def _corrected(memory: Reading, bank: str, since: str, until: str) -> Iterator[I
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
     for one in standing(memory.reader.curations(bank)):
         if one.action in words and since <= one.time < until and one.who != RETENTION:
-            text = one.text if one.action is Action.CORRECT else f"a record was {words[one.action]}"
+            told = one.action is Action.CORRECT and _is_shown(memory, bank, one.target)
+            text = one.text if told else f"a record was {words[one.action]}"
             name = memory.bank_name(bank)
             yield Item(one.time, name, _short(text), _target(one.target), words[one.action])
 
@@ -172,7 +187,7 @@ def _ended(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]
 
 def _refused(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
     for one in memory.reader.refusals(bank):
-        if since <= one.time < until:
+        if since <= one.time < until and _is_shown(memory, bank, one.target):
             why = f"turned down: {cut(one.why, 80)}" if one.why else "turned down"
             name = memory.bank_name(bank)
             yield Item(one.time, name, _short(one.text), _target(one.target), why)
@@ -201,6 +216,12 @@ def _whose(trust: Trust) -> str:
     return f"from {trust.value} text" if trust in outside else ""
 
 
+def _is_shown(memory: Reading, bank: str, target: str) -> bool:
+    """Whether the words of a decision may be told: not if what it is about was forgotten since."""
+    named = parse_uri(target)
+    return named is None or not memory.reader.put_away(bank, named.word, named.id, 1)
+
+
 def _target(text: str) -> str:
     return text if "://" in text else ""
 
@@ -213,19 +234,19 @@ _SECTIONS: dict[str, tuple[Finder, ...]] = {
     "done": (_done,),
     "decided": (_decided, _said),
     "learned": (_facts, _found_out, _opinions),
-    "wrong": (_corrected, _ended, _disproved, _refused, _contradicted),
+    _WRONG: (_corrected, _ended, _disproved, _refused, _contradicted),
 }
 TITLES = {
     "done": "What was done",
     "decided": "What was decided",
     "learned": "What was learned",
-    "wrong": "What memory got wrong",
+    _WRONG: "What memory got wrong",
 }
 NOTHING = {
     "done": "No session ended in this time.",
     "decided": "No decision is known of.",
     "learned": "No fact or opinion was formed.",
-    "wrong": "Nothing was corrected, contradicted or turned down. More may be wrong than was said.",
+    _WRONG: "Nothing was corrected, contradicted or turned down. More may be wrong than was said.",
 }
 
 

@@ -185,11 +185,12 @@ class Reading(Stock):
         networks: Sequence[Network] = (),
         branch: str = "",
         local: bool = False,
+        agent: str = "",
     ) -> Recalled:
         """The records that speak of a query, best first; of networks only memories. Servers that
         somebody named are asked too, unless it is `local`."""
         plan = Plan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
-        return self.recall_by(query, bank, plan._replace(remotes=not local))
+        return self.recall_by(query, bank, plan._replace(remotes=not local, agent=agent))
 
     def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled:
         """The same, with every option."""
@@ -292,7 +293,7 @@ class Reading(Stock):
 
     def _fallen_back(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
         """What else can be done where nothing was found; it is seldom, so it is loaded then."""
-        unasked = plan.as_of or plan.networks or plan.kinds
+        unasked = plan.as_of or plan.networks or plan.kinds or plan.agent
         ours = any(hit.layer is not Layer.PROVIDERS for hit in found.hits)
         if ours or plan.budget is Budget.LOW or bank == "" or unasked:
             return found

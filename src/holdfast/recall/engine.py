@@ -175,9 +175,9 @@ def _follow(
     started = monotonic()
     start, steps = causes.follow(store, candidates, query.text, way, plan.means.hops + 1)
     by_key = {candidate.key: candidate for candidate in candidates}
-    found = 0
+    found, sieve = 0, _Sieve(store, plan)
     for step in steps:
-        if start is None or not _wanted(store, step.passage, plan):
+        if start is None or not sieve.lets(step.passage):
             continue
         candidate = by_key.setdefault(key_of(step.passage), Candidate(step.passage))
         candidate.notes[way.value] = step.hop
@@ -198,12 +198,12 @@ def _best_coverage(query: Query, found: Found) -> float:
 
 def _gather(store: ReadStore, finishes: Sequence[Finish], plan: Plan) -> Pool:
     """What the arms brought home, on one scale."""
-    pool = Pool()
+    pool, sieve = Pool(), _Sieve(store, plan)
     by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
     for finish in finishes:
         name, found = finish.strategy.name, finish.found
         highest = by_words if name in _SAME_MEASURE else 0.0
-        finds = [find for find in found.finds if _wanted(store, find.passage, plan)]
+        finds = [find for find in found.finds if sieve.lets(find.passage)]
         admit(pool, name, finds, found.lowest, highest)
     return pool
 
@@ -219,25 +219,40 @@ def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     return candidates
 
 
-def _wanted(store: ReadStore, passage: Passage, plan: Plan) -> bool:
-    if plan.layers and LAYER_OF[passage.kind] not in plan.layers:
-        return False
-    if plan.as_of and passage.time > plan.as_of:
-        return False
-    if plan.kinds and passage.kind not in plan.kinds:
-        return False
-    if plan.agent and not _is_of(store, passage, plan.agent):
-        return False
-    if not plan.networks:
-        return True
-    found = store.find(passage.bank, "memory", passage.id, 1) if passage.kind == "memory" else []
-    return any(isinstance(m, Memory) and m.network in plan.networks for m in found)
+class _Sieve:
+    """What a plan lets through. Each session is looked up once."""
 
+    def __init__(self, store: ReadStore, plan: Plan) -> None:
+        self._store = store
+        self._plan = plan
+        self._agents: dict[tuple[str, str], str] = {}
 
-def _is_of(store: ReadStore, passage: Passage, agent: str) -> bool:
-    """Whether a session of this agent told it."""
-    session = store.session(passage.bank, passage.session) if passage.session else None
-    return session is not None and session.agent == agent
+    def lets(self, passage: Passage) -> bool:
+        """Whether this is among what was asked for."""
+        plan = self._plan
+        if plan.layers and LAYER_OF[passage.kind] not in plan.layers:
+            return False
+        if plan.as_of and passage.time > plan.as_of:
+            return False
+        if plan.kinds and passage.kind not in plan.kinds:
+            return False
+        if plan.agent and self._agent(passage.bank, passage.session) != plan.agent:
+            return False
+        return not plan.networks or self._is_of_network(passage)
+
+    def _agent(self, bank: str, session: str) -> str:
+        """Whose session it is; "" where there is none."""
+        known = self._agents.get((bank, session))
+        if known is None:
+            found = self._store.session(bank, session) if session else None
+            known = self._agents[bank, session] = found.agent if found is not None else ""
+        return known
+
+    def _is_of_network(self, passage: Passage) -> bool:
+        if passage.kind != "memory":
+            return False
+        found = self._store.find(passage.bank, "memory", passage.id, 1)
+        return any(isinstance(m, Memory) and m.network in self._plan.networks for m in found)
 
 
 def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:
@@ -246,7 +261,7 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -
     if plan.networks:
         # Memories are few among the records of their layer, and must not be crowded out.
         layers, pool = (LAYER_OF["memory"],), _AMONG_OTHERS
-    if plan.kinds:
+    if plan.kinds or plan.agent:
         pool = _AMONG_OTHERS
     running = [arms.direct(bank, query.terms, layers, pool, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))

@@ -77,11 +77,12 @@ class Plan(NamedTuple):
 
     @property
     def asks_plugins(self) -> bool:
-        """Whether plugins are asked too; none has memories of a network."""
-        return (self.providers or Layer.PROVIDERS in self.layers) and not self.networks
+        """Whether plugins are asked too; none has memories of a network, or sessions."""
+        ours = self.networks or self.agent
+        return (self.providers or Layer.PROVIDERS in self.layers) and not ours
 
     @property
     def asks_remotes(self) -> bool:
         """Whether servers of the team's are asked too; what they have is of now."""
-        elsewhere = self.networks or self.kinds or self.as_of
+        elsewhere = self.networks or self.kinds or self.as_of or self.agent
         return self.remotes and not elsewhere and (not self.layers or Layer.TEAM in self.layers)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.digest import NOTHING, TITLES, TimeDigest, as_markdown, as_told, digest
+from holdfast.app.digest import (
+    NOTHING,
+    TITLES,
+    WEEK,
+    TimeDigest,
+    as_markdown,
+    as_told,
+    digest,
+    span_of,
+)
 from holdfast.app.reading import ALL_BANKS, open_reading, utc_now
-from holdfast.app.worth import before
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number, short
-from holdfast.recall.times import read_span
 
 HELP = """\
 What a week came to: what was done, decided and learned, and what memory got wrong in it
@@ -23,8 +30,6 @@ EXAMPLES = """\
   holdfast digest --since 2026-10 --until 2026-10 --bank myproject
   holdfast digest --week --md > week.md
   holdfast digest --days 1 --json"""
-
-_WEEK = 7
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,23 +55,23 @@ def run(arguments: argparse.Namespace) -> int:
     screen, (since, until) = Screen(), _span(arguments)
     with open_reading() as memory:
         told = digest(memory, arguments.bank, since, until, arguments.limit)
+        hint = "" if memory.reader.banks() else memory.no_bank()
     if arguments.json:
         screen.json(as_told(told))
     elif arguments.md:
         screen.line(as_markdown(told).rstrip("\n"))
     else:
         _print(screen, told)
+        if hint:
+            screen.line()
+            screen.wrap(hint)
     return 0
 
 
 def _span(arguments: argparse.Namespace) -> tuple[str, str]:
     if arguments.until and not arguments.since:
         raise InputError("--until says where --since ends.", "Give --since too.")
-    now = utc_now()
-    if not arguments.since:
-        return before(now, arguments.days or _WEEK), now
-    until = read_span(arguments.until).end if arguments.until else now
-    return read_span(arguments.since).first, until
+    return span_of(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
 
 
 def _print(screen: Screen, told: TimeDigest) -> None:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from holdfast.app import shapes
+from holdfast.app.agent_names import agent_named
 from holdfast.app.reading import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
@@ -99,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
             networks=tuple(Network(name) for name in arguments.network),
             providers=arguments.providers,
             branch=arguments.branch,
-            agent=arguments.agent,
+            agent=agent_named(arguments.agent),
             remotes=not arguments.local,
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly

@@ -1,5 +1,5 @@
 """What is done on the machine of the memory, as far as it can be looked at or done from elsewhere:
-imports, pulls, backups, plugins, and what the memory was worth."""
+imports, pulls, backups, plugins, what a time came to, and what the memory was worth."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from holdfast.app.backing_up import back_up, listed, made_told
+from holdfast.app.digest import WEEK, Item, digest, span_of
 from holdfast.app.digest import as_told as digest_told
-from holdfast.app.digest import digest
 from holdfast.app.memory import Holdfast
 from holdfast.app.providing import Providers, all_told
 from holdfast.app.reading import utc_now
-from holdfast.app.worth import as_told, before, look_at_worth
+from holdfast.app.worth import as_told, look_at_worth
+from holdfast.errors import InputError
 from holdfast.interfaces.http.api.asked import Asking, Bank, Limit, Told
 from holdfast.interfaces.http.api.schema import extended, model_of, with_fields
 from holdfast.model.curation import Curation
@@ -25,6 +26,7 @@ from holdfast.store.shared import Taking
 router = APIRouter(tags=["machine"])
 UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
 _Import = extended(model_of(Importing), "ImportTold", undone=bool)
+_Part = with_fields("DigestPart", items=list[Item], more=int)
 _Pull = extended(model_of(Taking), "PullTold", undone=bool)
 
 
@@ -131,19 +133,31 @@ async def worth(
 
 @router.get(
     "/digest",
-    response_model=with_fields("DigestTold", bank=str),
-    summary="What some days came to",
+    response_model=with_fields(
+        "DigestTold",
+        bank=str,
+        since=str,
+        until=str,
+        sessions=int,
+        done=_Part,
+        decided=_Part,
+        learned=_Part,
+        wrong=_Part,
+        ignored_injections=int,
+    ),
+    summary="What a time came to",
 )
-async def days_came_to(
+async def time_digest(
     asked: Asking,
     bank: Bank = "all",
-    days: Annotated[int, Query(ge=1, le=3650)] = 7,
-    limit: Limit = 10,
+    days: Annotated[int, Query(ge=1, le=3650)] = WEEK,
+    since: Annotated[str, Query(max_length=40)] = "",
+    until: Annotated[str, Query(max_length=40)] = "",
+    limit: Limit = 15,
 ) -> Response:
-    """What was done, decided and learned, and what memory got wrong; made by rules."""
-
-    def found(memory: Holdfast) -> Told:
-        now = utc_now()
-        return digest_told(digest(memory, bank, before(now, days), now, limit))
-
-    return await asked.read(found)
+    """What was done, decided and learned in the last days, or from one date to the end of another,
+    and what memory got wrong."""
+    if until and not since:
+        raise InputError("until says where since ends.", "Give since too.")
+    span = span_of(utc_now(), days, since, until)
+    return await asked.read(lambda memory: digest_told(digest(memory, bank, *span, limit)))

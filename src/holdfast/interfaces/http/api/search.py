@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from holdfast.app import shapes
+from holdfast.app.agent_names import agent_named
 from holdfast.app.briefing import Briefing
 from holdfast.app.handing_off import hand_off
 from holdfast.app.investigating import Investigation
@@ -116,6 +117,9 @@ async def recall(
     fusion: Fusion = Fusion.SCORES,
     branch: Annotated[str, Query(max_length=300)] = "",
     as_of: Annotated[str, Query(max_length=40)] = "",
+    agent: Annotated[
+        str, Query(max_length=100, description="Only what sessions of this agent told.")
+    ] = "",
 ) -> Response:
     """Best first. Where nothing is relevant it abstains, and says what came nearest."""
     plan = Plan(
@@ -127,6 +131,7 @@ async def recall(
         as_of=read_span(as_of).last if as_of else "",
         networks=tuple(network),
         branch=branch,
+        agent=agent_named(agent),
     )
 
     def found(memory: Holdfast) -> Told:
