@@ -237,6 +237,7 @@ def restore(
         try:
             staged = folder / "memory.db"
             copies.stage(path, staged)
+            copies.keep_revoked(settings.database, staged)
             aside = _aside(settings, now())
             files = _put_files(settings, path, with_settings)
             _swap(settings.database, staged, busy_s)

@@ -117,6 +117,19 @@ def stage(path: Path, staged: Path) -> None:
         target.execute("PRAGMA journal_mode = DELETE")
 
 
+def keep_revoked(database: Path, staged: Path) -> None:
+    """Let no key open anything in a staged memory that was revoked in the one in use, as far as
+    that can be read."""
+    try:
+        with closing(open_read_only(database)) as connection:
+            asked = "SELECT revoked, id FROM api_key WHERE revoked <> ''"
+            revoked: list[tuple[str, str]] = connection.execute(asked).fetchall()
+    except (sqlite3.DatabaseError, StoreError):
+        return
+    with translated(staged), closing(sqlite3.connect(staged)) as target, target:
+        target.executemany("UPDATE api_key SET revoked = ? WHERE id = ? AND revoked = ''", revoked)
+
+
 def put_back(staged: Path, database: Path, busy_s: float = BUSY_S) -> None:
     """Let a staged memory take the place of the one in use, as one transaction."""
     give_up = time.monotonic() + busy_s

@@ -1,0 +1,25 @@
+"""Keys of a server, and a backup that is put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.app.homes import environment
+
+from holdfast.app.backing_up import back_up, restore
+from holdfast.app.keys import Wanted, make_key, revoke
+from holdfast.app.memory import Holdfast
+from holdfast.settings import load_settings
+
+
+def test_a_key_that_was_revoked_since_stays_revoked(tmp_path: Path) -> None:
+    settings = load_settings(environment(tmp_path))
+    with Holdfast(settings) as memory:
+        _, gone = make_key(memory, Wanted("gone"))
+        _, kept = make_key(memory, Wanted("kept"))
+        made = back_up(settings)
+        revoked = revoke(memory, gone.id).revoked
+    restore(settings, made.path)
+    with Holdfast(settings) as memory:
+        keys = {key.id: key for key in memory.store.api_keys()}
+    assert keys[gone.id].revoked == revoked != "" and not keys[kept.id].revoked
