@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 
 import pytest
 from tests.http.audited import Place, placed
-from tests.http.deciding import Visitor
+from tests.http.deciding import Visitor, remembering
+from tests.http.test_api import get
 
+from holdfast.app.opening import current_words, fingerprint
 from holdfast.interfaces.http.pages import ROUTERS
 from holdfast.model.curation import Action
 
@@ -84,14 +87,41 @@ def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
     }
 
 
-# Tried on pages of their own, where what they need waits: tests/http/test_review_page.py.
-REVIEWED = {
-    "/review/approve",
-    "/review/reject",
-    "/review/keep",
-    "/review/retire",
-    "/review/reword",
-}
+def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
+    """What is decided of all that waits for a person."""
+
+    def rule(path: str, said: str, **more: str) -> Callable[[], None]:
+        def done() -> None:
+            known = get(place.server, f"/rules/candidates?bank={place.bank}")["candidates"]
+            found = next(one for one in known if said in one["text"])
+            seen = hashlib.sha256(found["diff"].encode()).hexdigest()[:24]
+            asked = {"id": found["id"], "bank": place.bank, "seen": seen}
+            place.visit(path, {**asked, **more})
+
+        return done
+
+    def fact(path: str, said: str, **more: str) -> Callable[[], None]:
+        def done() -> None:
+            with remembering(place.server) as memory:
+                asked = {
+                    review.id: current_words(memory, memory.target(review.target, review.bank))
+                    for review in memory.reviews("all")
+                }
+            id, words = next(one for one in asked.items() if said in one[1])
+            place.visit(path, {"id": id, "seen": fingerprint(words), **more})
+
+        return done
+
+    return {
+        "/review/approve": (Action.APPROVE, rule("/review/approve", "Name every fixture")),
+        "/review/reject": (Action.REJECT, rule("/review/reject", "Tag a release", why="no")),
+        "/review/keep": (Action.APPROVE, fact("/review/keep", "storefront")),
+        "/review/retire": (Action.REJECT, fact("/review/retire", "invoices")),
+        "/review/reword": (
+            Action.CORRECT,
+            fact("/review/reword", "search cache", text="Warm the search cache early."),
+        ),
+    }
 
 
 def test_whatever_a_page_changes_is_in_the_log(place: Place) -> None:
@@ -101,8 +131,8 @@ def test_whatever_a_page_changes_is_in_the_log(place: Place) -> None:
         for route in router.routes
         if "POST" in (getattr(route, "methods", None) or ())
     }
-    cases = _pages(place)
-    assert offered == {*cases, *PAGES_ELSEWHERE, *REVIEWED}
+    cases = {**_pages(place), **_waiting(place)}
+    assert offered == {*cases, *PAGES_ELSEWHERE}
     for path, (action, act) in cases.items():
         before = len(place.log())
         act()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -116,15 +116,18 @@ class Curating(Browsing):
         """Take back the latest decisions that can be; returns them, the latest first."""
         id = self.bank_id(bank)
         banks = [known.id for known in self._store.banks()] if id is None else [id]
-        with self._store.transaction():
-            undone = self._curator(who).undo(banks, count)
-            for entry in undone:
-                self._take_back(entry)
+        with ExitStack() as amends:
+            with self._store.transaction():
+                undone = self._curator(who).undo(banks, count)
+                for entry in undone:
+                    self._take_back(entry, amends)
+            amends.pop_all()
         self._renew()
         return undone
 
-    def _take_back(self, entry: Curation) -> None:
-        """What else goes back with a decision than what it says of records."""
+    def _take_back(self, entry: Curation, amends: ExitStack) -> None:
+        """What else goes back with a decision than what it says of records. What is changed
+        outside of the store is made good by `amends`, if in the end nothing is taken back."""
         if entry.action is Action.VOUCH:
             self._store.drop_uses(entry.bank, entry.target, entry.text)
             self._store.note_change(entry.bank, "")

@@ -7,6 +7,7 @@ for it; what is written was shown as a diff against the file as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -30,7 +31,7 @@ from holdfast.learn.promotion import (
     refused,
 )
 from holdfast.learn.rule_text import Addition
-from holdfast.learn.rule_writing import Change, plan, rules_path, write
+from holdfast.learn.rule_writing import Change, plan, rules_path, written_with
 from holdfast.learn.written import written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
@@ -222,10 +223,9 @@ class Learning(Curating):
         """A file that cannot be written now is left for a person to look at."""
         try:
             change = plan(Path(root), proposal.path, addition(proposal))
-            write(change)
+            self._approved(proposal, change, root, BY_ITSELF)
         except InputError:
             return
-        self._approved(proposal, change, root, BY_ITSELF)
 
     def plan_approval(self, id: str, text: str = "", bank: str | None = None) -> Candidate:
         """What approving a candidate would do, in these words or in its own."""
@@ -260,7 +260,6 @@ class Learning(Curating):
         change = self._plan(proposal.path, root, addition(proposal, clean))
         if change.base != proposal.base and change.diff != seen:
             self._propose_anew(proposal, change)
-        write(change)
         self._approved(proposal, change, root, who)
         return change
 
@@ -273,8 +272,9 @@ class Learning(Curating):
         )
 
     def _approved(self, proposal: Proposal, change: Change, root: str, who: str) -> None:
+        """Write a candidate's change, and that it was approved; or neither."""
         told = written(change)._replace(path=proposal.path).told()
-        self._decided(Action.APPROVE, proposal, who, told)
+        self._decided(Action.APPROVE, proposal, who, told, change)
         self._follow(proposal.bank, root)
 
     def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:
@@ -284,10 +284,17 @@ class Learning(Curating):
         self._decided(Action.REJECT, proposal, who, clean)
         return proposal
 
-    def _decided(self, action: Action, proposal: Proposal, who: str, told: str) -> None:
+    def _decided(
+        self,
+        action: Action,
+        proposal: Proposal,
+        who: str,
+        told: str,
+        change: Change | None = None,
+    ) -> None:
         p, now = proposal, self._now()
         said = told if action is Action.APPROVE else ""
-        with self._store.transaction():
+        with written_with(change) if change else nullcontext(), self._store.transaction():
             entry = Curation(0, p.bank, now, action, p.target, said, self._named(who))
             made = self._store.curate(entry)
             if action is Action.REJECT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -140,9 +141,9 @@ class Minding(Teaching):
         if after.disposition != before.disposition and self._store.all_opinions(after.id):
             reflect_bank(self._store, after.id, self._now())
 
-    def _take_back(self, entry: Curation) -> None:
+    def _take_back(self, entry: Curation, amends: ExitStack) -> None:
         """Let a bank be what it was before it was changed."""
-        super()._take_back(entry)
+        super()._take_back(entry, amends)
         known = self._store.bank(entry.bank)
         if entry.action is Action.SET and known is not None:
             self._store.set_bank(taken_back(known, entry))

@@ -230,7 +230,7 @@ def item_of(record: Rule | Fact | Concept | Memory | Pattern | Shared | Imported
                 speaks_for=len(record.members),
             )  # fmt: skip
         case Pattern():
-            often = f"stated {record.occurrences} times"
+            often = f"stated {record.occurrences} time{'s' if record.occurrences != 1 else ''}"
             by = f"by {', '.join(record.authors)}" if record.authors else ""
             return Item(
                 record.bank, "pattern", record.id, record.content, "", record.domain,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from holdfast.learn.decisions import standing
 from holdfast.learn.documented import says_the_same
 from holdfast.learn.lessons import OF_USER, Lesson, stands
 from holdfast.learn.promotion import may_be_automatic, refused, turned_away
-from holdfast.learn.rule_writing import Change, remove, resolved, write
+from holdfast.learn.rule_writing import Change, put_back, remove, resolved, write, written_with
 from holdfast.learn.written import read_written, taken_out, written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
@@ -68,19 +68,18 @@ class Teaching(Learning):
         """Write a change that was shown. The log says who did; `undo` takes it out again, for as
         long as nobody changed the file."""
         id, root = self._project(bank)
-        write(change)
         own = change.file == Path(os.path.realpath(self.settings.claude_dir / change.path))
         path = OF_USER + change.path if own else change.path
         told = written(change, in_words=True)._replace(path=path)
-        with self._store.transaction():
+        with written_with(change), self._store.transaction():
             target = uri("file", content_id("file", path))
             self._note(id, Action.WRITE, target, told.told(), who)
         self._follow(id, root)
 
-    def _take_back(self, entry: Curation) -> None:
+    def _take_back(self, entry: Curation, amends: ExitStack) -> None:
         """Take a rule out of its file with the decision that put it there. One that waited for
         approval leaves a file that was changed since as it is, for the rule waits again then."""
-        super()._take_back(entry)
+        super()._take_back(entry, amends)
         told = read_written(entry)
         if told is None or entry.who == BY_ITSELF:
             return
@@ -89,6 +88,7 @@ class Teaching(Learning):
         with suppress(*((InputError,) if entry.action is Action.APPROVE else ())):
             change = taken_out(resolved(base, told.path.removeprefix(OF_USER)), told)
             write(change) if told.base else remove(change)
+            amends.callback(put_back, change, there=bool(told.base))
         self._follow(entry.bank, root)
 
     def _teach(

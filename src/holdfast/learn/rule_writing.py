@@ -12,6 +12,8 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,6 +121,31 @@ def remove(change: Change) -> None:
     """Take away a file that was made for what is taken out of it."""
     if read(change.file) == change.before:
         change.file.unlink()
+
+
+def put_back(change: Change, there: bool = True) -> None:
+    """Undo a change that was made just now, unless somebody else changed the file since; `there`
+    tells whether it left a file."""
+    after = change.after if there else None
+    with suppress(OSError, InputError):
+        if read(change.file) != after:
+            return
+        if change.before is None:
+            change.file.unlink()
+        else:
+            write(Change(change.path, change.file, after, change.before))
+
+
+@contextmanager
+def written_with(change: Change) -> Generator[None]:
+    """Write a change, for as long as what is done along with it comes to its end; if that fails,
+    the file is what it was."""
+    write(change)
+    try:
+        yield
+    except BaseException:
+        put_back(change)
+        raise
 
 
 def _replace(change: Change) -> None:

@@ -155,6 +155,11 @@ class Site:
 
 
 _AWAY = "The memory cannot be used right now."
+# What the framework says by itself, in our words.
+_PLAIN = {
+    (404, "Not Found"): ("There is nothing at this address.", "Search, or choose a place above."),
+    (405, "Method Not Allowed"): ("This address is not asked in this way.", ""),
+}
 
 
 class _Fault(NamedTuple):
@@ -195,7 +200,8 @@ def _fault(error: Exception) -> _Fault:
         return _Fault(422, "bad_form", _misfits(error), "See /api/v1/openapi.json.")
     if isinstance(error, HTTPException):
         code = _CODES.get(error.status_code, "refused" if error.status_code < 500 else "failed")
-        return _Fault(error.status_code, code, error.detail)
+        plain = _PLAIN.get((error.status_code, error.detail), (error.detail, ""))
+        return _Fault(error.status_code, code, *plain)
     return _Fault(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
 
 

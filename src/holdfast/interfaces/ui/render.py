@@ -25,6 +25,7 @@ PLACES = (
     ("/worth", "Worth", "w"),
 )
 _FILTERS: dict[str, Any] = {
+    "bank_choices": words.bank_choices,
     "clock": words.clock,
     "count": words.count,
     "day": words.day,

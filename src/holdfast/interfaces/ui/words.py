@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import quote
 
+from holdfast.model.bank import Bank
 from holdfast.model.uris import parse_uri
 
 _CITED = re.compile(r"\[(\d{1,3})\]")
@@ -51,6 +54,35 @@ def seconds(ms: int | None) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """1 turn, 2 turns."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def told_apart(banks: Sequence[Bank]) -> dict[str, str]:
+    """What tells each bank from others of its name: where it lies, or else its id; "" where
+    nothing is called the same."""
+    names = Counter(bank.name for bank in banks)
+    places = {bank.id: _place(bank) for bank in banks}
+    both = Counter((bank.name, places[bank.id]) for bank in banks)
+    return {
+        bank.id: ""
+        if names[bank.name] == 1
+        else places[bank.id]
+        if both[bank.name, places[bank.id]] == 1
+        else bank.id
+        for bank in banks
+    }
+
+
+def _place(bank: Bank) -> str:
+    return (bank.aliases[0].partition(":")[2] if bank.aliases else "") or bank.id
+
+
+def bank_choices(banks: Sequence[Bank]) -> list[tuple[Bank, str]]:
+    """Banks to choose from, no two called alike."""
+    places = told_apart(banks)
+    return [
+        (bank, f"{bank.name} ({places[bank.id]})" if places[bank.id] else bank.name)
+        for bank in banks
+    ]
 
 
 def link(uri: str) -> str:

@@ -4,6 +4,7 @@ whose citations open in place, and questions that follow."""
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -16,6 +17,7 @@ from holdfast.interfaces.http.visit import Visit, Visiting
 from holdfast.interfaces.ui.record import words_of
 from holdfast.interfaces.ui.talk import Around, Asked, Cited, talk
 from holdfast.language import cut
+from holdfast.model.bank import Bank
 from holdfast.model.query import Answer, Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
@@ -36,7 +38,7 @@ _NOTES = {
 
 
 class _Front(NamedTuple):
-    banks: list[str]
+    banks: list[Bank]
     recent: list[Session]
 
 
@@ -45,6 +47,7 @@ class _Talk(NamedTuple):
     cited: dict[str, Cited]
     state: str
     began: str
+    banks: list[Bank]
 
 
 @router.get("/")
@@ -53,7 +56,7 @@ async def ask(visit: Visiting, q: str = "", bank: str = "", note: str = "") -> H
     question = q.strip()[:_LONGEST]
     if question:
         found = await visit.desk.work(lambda memory: _answered(memory, question, bank))
-        return _page(visit, found[0], found[1])
+        return _page(visit, found[0], found[1], bank)
     front = await visit.desk.read(_front)
     told = _NOTES.get(note, "")
     return visit.page("ask.html", title="Ask", note=told, bank=bank, **front._asdict())
@@ -69,11 +72,13 @@ async def begin(visit: Visiting) -> RedirectResponse:
         raise InputError("There is no question.", "Write one.")
     wish = Wish(question, form.get("bank") or "all")
     id = visit.investigations.start(wish, session)
-    return RedirectResponse(f"/research/{id}#latest", 303)
+    # What is asked on is asked of the same bank.
+    kept = f"?{urlencode({'bank': form['bank']})}" if form.get("bank") else ""
+    return RedirectResponse(f"/research/{id}{kept}#latest", 303)
 
 
 @router.get("/research/{id}")
-async def research(visit: Visiting, id: str, note: str = "") -> HTMLResponse:
+async def research(visit: Visiting, id: str, bank: str = "", note: str = "") -> HTMLResponse:
     """An investigation: what was asked, found and answered so far."""
     name = visit.investigations.find(id)
 
@@ -84,23 +89,24 @@ async def research(visit: Visiting, id: str, note: str = "") -> HTMLResponse:
         return name if begun or found.state == State.RUNNING.value else "", found
 
     known, found = await visit.desk.read(look)
-    return _page(visit, known, found, _NOTES.get(note, ""))
+    return _page(visit, known, found, bank, _NOTES.get(note, ""))
 
 
 @router.post("/research/{id}/cancel")
-async def cancel(visit: Visiting, id: str) -> RedirectResponse:
+async def cancel(visit: Visiting, id: str, bank: str = "") -> RedirectResponse:
     """Stop it."""
     await visit.form()
     visit.investigations.cancel(visit.investigations.find(id))
-    return RedirectResponse(f"/research/{id}?note=stopping", 303)
+    return RedirectResponse(f"/research/{id}?{urlencode({'bank': bank, 'note': 'stopping'})}", 303)
 
 
 @router.post("/research/{id}/useful")
-async def useful(visit: Visiting, id: str) -> RedirectResponse:
+async def useful(visit: Visiting, id: str, bank: str = "") -> RedirectResponse:
     """Say that the answer was of use."""
     await visit.form()
     await visit.desk.work(lambda memory: memory.vouch(id, visit.who))
-    return RedirectResponse(f"/research/{id}?note=useful#latest", 303)
+    kept = urlencode({"bank": bank, "note": "useful"})
+    return RedirectResponse(f"/research/{id}?{kept}#latest", 303)
 
 
 @router.post("/research/{id}/remove")
@@ -111,24 +117,26 @@ async def remove(visit: Visiting, id: str) -> RedirectResponse:
     return RedirectResponse("/?note=removed", 303)
 
 
-def _page(visit: Visit, id: str, found: _Talk, note: str = "") -> HTMLResponse:
+def _page(visit: Visit, id: str, found: _Talk, bank: str, note: str = "") -> HTMLResponse:
     first = found.asked[0].question if found.asked else "A question"
     running = found.state == State.RUNNING.value
     return visit.page(
-        "talk.html", title=cut(first, 120), id=id, note=note, running=running, **found._asdict()
-    )
+        "talk.html", title=cut(first, 120), id=id, note=note, running=running, bank=bank,
+        **found._asdict(),
+    )  # fmt: skip
 
 
 def _front(memory: Holdfast) -> _Front:
     sessions = sessions_of(memory.settings)
     recent = [sessions.session(id) for id in sessions.ids()[:_RECENT]]
-    return _Front([bank.name for bank in memory.reader.banks()], recent)
+    return _Front(memory.reader.banks(), recent)
 
 
 def _answered(memory: Holdfast, question: str, bank: str) -> tuple[str, _Talk]:
     answer = memory.ask(question, bank or "all", local=True)
     asked = Asked(question, "", (), "", answer)
-    return answer.session_id, _Talk([asked], _cited(memory, [asked]), State.DONE.value, "")
+    cited, banks = _cited(memory, [asked]), memory.reader.banks()
+    return answer.session_id, _Talk([asked], cited, State.DONE.value, "", banks)
 
 
 def _talk(memory: Holdfast, session: Session, lines: list[Line]) -> _Talk:
@@ -136,7 +144,8 @@ def _talk(memory: Holdfast, session: Session, lines: list[Line]) -> _Talk:
         place: read_answer(line["answer"]) for place, line in enumerate(lines) if line.get("answer")
     }
     asked = talk(lines, answers)
-    return _Talk(asked, _cited(memory, asked), session.state.value, session.began)
+    banks = memory.reader.banks()
+    return _Talk(asked, _cited(memory, asked), session.state.value, session.began, banks)
 
 
 def _cited(memory: Holdfast, asked: list[Asked]) -> dict[str, Cited]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
@@ -13,6 +11,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.curating import done, kept, plainly
 from holdfast.interfaces.http.visit import Visit, Visiting
 from holdfast.interfaces.ui.notes import note_of
+from holdfast.interfaces.ui.words import told_apart
 from holdfast.learn.banks import LONGEST_BACKGROUND, PRESETS, Wish
 from holdfast.model.bank import Bank
 from holdfast.store.protocol import Counts
@@ -35,9 +34,8 @@ async def banks(visit: Visiting) -> HTMLResponse:
         return [(bank, memory.counts(bank.id)) for bank in memory.known_banks()]
 
     found = await visit.desk.read(look)
-    names = Counter(bank.name for bank, _ in found)
-    twice = {name for name, times in names.items() if times > 1}
-    return visit.page("banks.html", title="Banks", banks=found, twice=twice)
+    apart = told_apart([bank for bank, _ in found])
+    return visit.page("banks.html", title="Banks", banks=found, apart=apart)
 
 
 @router.get("/{id}")

@@ -14,6 +14,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.state import State, examined, look_at_state, processes
 from holdfast.interfaces.http.visit import Visiting
 from holdfast.interfaces.ui.plots import Plot, by_day, bytes_told, shares
+from holdfast.model.bank import Bank
 from holdfast.settings import NO_MODEL
 from holdfast.store.overview import Portion
 
@@ -36,6 +37,7 @@ class Looked(NamedTuple):
     """What the page shows; checks and portions only where they were asked for."""
 
     state: State
+    banks: list[Bank]
     checks: list[Any]
     portions: list[Portion]
 
@@ -47,6 +49,7 @@ async def status(visit: Visiting, bank: str = "all", look: str = "") -> HTMLResp
     def looked(memory: Holdfast) -> Looked:
         return Looked(
             look_at_state(memory, bank),
+            memory.reader.banks(),
             examined(memory) if look == "doctor" else [],
             memory.reader.portions()[:_PORTIONS] if look == "sizes" else [],
         )

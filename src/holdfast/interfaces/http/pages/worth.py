@@ -10,6 +10,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.worth import DAYS, USED, Worth, look_at_worth
 from holdfast.interfaces.http.visit import Visiting
 from holdfast.interfaces.ui.plots import shares
+from holdfast.model.bank import Bank
 
 router = APIRouter(prefix="/worth")
 
@@ -23,9 +24,9 @@ async def worth(
     """The same as `holdfast worth`; with `measure` what the history should have led to."""
     looked_back = days if days in _CHOICES else DAYS
 
-    def look(memory: Holdfast) -> tuple[Worth, list[tuple[str, str]]]:
+    def look(memory: Holdfast) -> tuple[Worth, list[Bank]]:
         seen = look_at_worth(memory, bank, looked_back, measure)
-        return seen, [(one.id, one.name) for one in memory.reader.banks()]
+        return seen, memory.reader.banks()
 
     # Asking the own history takes seconds, so it is done where only one thing is done at a time.
     seen, banks = await (visit.desk.work if measure else visit.desk.read)(look)

@@ -43,7 +43,11 @@ document.addEventListener("keydown", (event) => {
     step(event.key === "j" ? 1 : -1);
   } else if (event.key === "?") {
     const help = document.getElementById("keys");
-    if (help) help.open = !help.open;
+    if (!help) return;
+    help.open = !help.open;
+    // It stands at the end of a page, which may be far away.
+    if (help.open) help.scrollIntoView({ block: "end" });
+    if (help.open) help.firstElementChild.focus({ preventScroll: true });
   }
 });
 

@@ -1,0 +1,71 @@
+"""A file of rules and the log of decisions change together, or neither does."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.learn.test_promotion import told_thrice
+from tests.refine.test_rules import open_at, project
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, StoreError
+
+RULES = ".claude/rules"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    made = project(tmp_path)
+    monkeypatch.chdir(made)
+    yield made
+
+
+def _log_takes_nothing(root: Path) -> None:
+    """From now on, nothing can be set down."""
+    with sqlite3.connect(root.parent / "memory.db") as store:
+        store.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON curation"
+            " BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
+        )
+    store.close()
+
+
+def _decided(memory: Holdfast) -> list[str]:
+    (bank,) = memory.known_banks()
+    return [entry.action.value for entry in memory.reader.curations(bank.id)]
+
+
+def test_where_one_of_two_rules_cannot_be_taken_out_both_stay(root: Path) -> None:
+    with open_at(root.parent) as memory:
+        memory.learn("testing", "Run the tests with make check.")
+        memory.learn("naming", "Name every fixture after what it stands for.")
+        testing, naming = (root / RULES / f"{name}.md" for name in ("testing", "naming"))
+        testing.write_text(testing.read_text() + "- Be quick.\n")
+        before = naming.read_bytes()
+        with pytest.raises(InputError, match="was changed since"):
+            memory.undo(2)
+        assert naming.read_bytes() == before
+        assert _decided(memory) == ["write", "write"]
+        (undone,) = memory.undo()
+        assert undone.action.value == "write" and not naming.exists()
+
+
+def test_a_rule_that_cannot_be_logged_is_not_left_in_its_file(root: Path) -> None:
+    with open_at(root.parent) as memory:
+        memory.learn("naming", "Name every fixture after what it stands for.")
+        naming, before = root / RULES / "naming.md", (root / RULES / "naming.md").read_bytes()
+        found = told_thrice(memory, root)
+        _log_takes_nothing(root)
+        for act in (
+            lambda: memory.learn("testing", "Run the tests with make check."),
+            lambda: memory.learn("naming", "No name is shorter than three letters."),
+            lambda: memory.approve(found.proposal.id, seen=found.diff),
+            memory.undo,
+        ):
+            with pytest.raises((StoreError, sqlite3.Error)):
+                act()
+        assert naming.read_bytes() == before
+        assert [file.name for file in (root / RULES).iterdir()] == ["naming.md"]
