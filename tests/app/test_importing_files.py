@@ -325,3 +325,20 @@ def test_a_damaged_archive_is_told_in_words(memory: Holdfast, tmp_path: Path) ->
     path.write_bytes(locked)
     with pytest.raises(InputError, match="damaged"):
         memory.import_records("hindsight", path)
+
+
+def test_a_project_gives_a_bank_a_name_that_a_bank_can_have(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps([{"id": "1", "memory": "Oars.", "app_id": "all"}]))
+    for dry_run in (True, False):
+        with pytest.raises(InputError, match="called 'all'") as error:
+            memory.import_records("mem0", path, dry_run=dry_run)
+        assert "--bank" in error.value.remedy
+    memory.import_records("mem0", path, "fleet")
+    key = "AKIAIOSFODNN7EXAMPLE"
+    path.write_text(json.dumps([{"id": "2", "memory": "Oars.", "app_id": f"{key} {'x' * 5000}"}]))
+    memory.import_records("mem0", path)
+    names = [bank.name for bank in memory.reader.banks()]
+    assert len(names) == 2 and not any(key in name or len(name) > 400 for name in names)

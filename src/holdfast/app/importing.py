@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.knowing import know
-from holdfast.app.reading import here
+from holdfast.app.reading import ALL_BANKS, here
 from holdfast.app.sharing import Sharing
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
@@ -193,6 +193,11 @@ class _Choice:
         return found
 
     def _find(self, wanted: str) -> str:
+        if wanted == ALL_BANKS:
+            raise InputError(
+                "What is to be imported is of a project called 'all', which no bank can be called.",
+                "Name a bank for it: --bank NAME.",
+            )
         if not wanted or Path(wanted).is_absolute():
             return self._of_folder(wanted or here()) or self._make(wanted)
         try:

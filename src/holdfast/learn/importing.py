@@ -26,6 +26,7 @@ IMPORTED = "imported"
 IMPORTING = "importing"
 _AT_ONCE = 500
 _TITLE = 400
+_PROJECT = 400
 # What moves a cursor or hides text has no place in a memory; line ends and tabs do.
 _UNSEEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127, *range(128, 160)))
 
@@ -92,7 +93,8 @@ class Taker:
                 told = self.tally("")
                 (told.failed if one.failed else told.skipped)[one.reason] += 1
             else:
-                project = one.project.translate(_UNSEEN).strip()
+                project = self._redactor.redact(one.project.translate(_UNSEEN).strip()).text
+                project = project[:_PROJECT]
                 found.setdefault(bank_of(project), []).append(one)
         return found
 
