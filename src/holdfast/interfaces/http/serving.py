@@ -35,7 +35,7 @@ class Address(NamedTuple):
 
 def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address], None]) -> None:
     """Serve until stopped, or until nobody asked for `idle_s` seconds."""
-    listening = _listen(port)
+    listening = listen(port)
     port = listening.getsockname()[1]
     keys = Keys(read_or_make_token(settings.home))
     hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
@@ -73,8 +73,10 @@ def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address
     asyncio.run(run())
 
 
-def _listen(port: int) -> socket.socket:
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def listen(port: int) -> socket.socket:
+    """A socket on this machine."""
+    # Only where the protocol is named are answers sent at once, not held back for more of them.
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((ADDRESS, port))

@@ -230,7 +230,8 @@ def _config(app: ASGIApp, settings: Settings, place: Place) -> uvicorn.Config:
 def listen(place: Place) -> socket.socket:
     """A socket on that address."""
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # Only where the protocol is named are answers sent at once, not held back for more of them.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((place.host, place.port))
