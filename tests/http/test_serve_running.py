@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.http.server import MAIN
 from tests.http.team import OURS, Team, cli, new_key, team_serving, two_banks
 from tests.store.postgres_server import Server as Postgres
 
@@ -149,10 +150,20 @@ def test_beyond_this_machine_it_needs_a_key_and_tls(tmp_path: Path) -> None:
     assert bare.returncode == 2 and b"TLS" in bare.stderr
     keyless = cli(env, "serve", "--host", "0.0.0.0", "--port", "0", "--insecure")
     assert keyless.returncode == 2 and b"holdfast key new" in keyless.stderr
+    beyond = cli(env, "serve", "--port", "80000")
+    assert beyond.returncode == 2 and b"no port 80000" in beyond.stderr
     half = cli(env, "serve", "--tls-cert", "cert.pem")
     assert half.returncode == 2 and b"--tls-key" in half.stderr
     none = cli(env, "serve", "--tls-cert", "/none.pem", "--tls-key", "/none.pem")
     assert none.returncode == 2 and b"certificate" in none.stderr
+
+
+def test_whoever_serves_without_a_key_is_told_how_to_make_one(tmp_path: Path) -> None:
+    command = [*MAIN, "serve", "--port", "0"]
+    with subprocess.Popen(command, env=empty_home(tmp_path), stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert b"no_key" in (told := process.stderr.readline()) and b"holdfast key new" in told
+        process.terminate()
 
 
 def test_it_speaks_tls(env: dict[str, str], key: str, tmp_path: Path) -> None:

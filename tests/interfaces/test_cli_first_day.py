@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.app.digest import digest
+from holdfast.app.memory import Holdfast
 from holdfast.app.worklog import WorkLog
 from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, make_parser, overview
+from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 
 Run = Callable[..., tuple[int, str]]
@@ -101,6 +104,43 @@ def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
     assert [event["time"][:10] for event in told] == ["2026-09-01"]
 
 
+def test_projects_of_one_name_are_told_apart_and_a_mistyped_bank_gets_a_hint(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDFAST_BANK")
+    for number, folder in ((2, "/home/dev/one/sloop"), (3, "/home/dev/two/sloop")):
+        script = Script(f"{number}" * 8 + "-0000-4000-8000-000000000001", folder)
+        script.user("Paint the hull blue.")
+        script.write(tmp_path / "claude" / "projects")
+    assert run("ingest", str(tmp_path / "claude"), "--embed", "none")[0] == 0
+    told = run("status")[1]
+    listed = next(line for line in told.splitlines() if "bank" in line and "sloop" in line)
+    assert listed.startswith("3 banks: ") and listed.count("sloop (") == 2, listed
+    first = listed.partition("sloop (")[2][:8]
+    assert "2 sessions" not in run("status", "--bank", first)[1]
+    status, told = run("recall", "hull", "--bank", "slop")
+    assert status == 2 and "Did you mean 'sloop'? There are: proj, sloop." in told
+
+
+def test_a_digest_names_opinions_that_can_be_opened_and_those_alone_that_are_held(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    script = Script()
+    script.user("I prefer FastAPI over Flask.")
+    script.write(tmp_path / "claude" / "projects")
+    for year, held in (("2026", True), ("2031", False)):
+        settings = Settings(home / year, tmp_path / "claude", embed_model="none")
+        with Holdfast(settings, lambda year=year: f"{year}-11-20T10:00:00.000Z") as memory:
+            memory.ingest(memory.find([tmp_path / "claude"]))
+            found = digest(memory, "all", "2026-08-31", "2026-09-07").sections
+            names = [i.uri for s in found for i in s.items if i.note == "opinion"]
+            assert bool(names) is held
+            assert all(memory.show(name) for name in names)
+            week = digest(memory, "all", f"{year}-11-14", f"{year}-11-21").sections
+            assert not any(section.items for section in week), "it was said long ago"
+
+
 def test_without_a_word_it_says_where_you_stand_and_the_one_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +196,9 @@ def test_a_failure_that_is_still_to_be_mended_is_told_and_comes_first(
             "recall tide --budget lwo",
             "'lwo'.\n  → Did you mean 'low'? Choose from: low, mid, high.",
         ),
+        ("hlep", "'hlep'.\n  → Did you mean 'help'?"),
+        ("--verison", "'--verison'.\n  → Did you mean '--version'?"),
+        ("digest --month", "'--month'.\n  → See `holdfast digest --help`."),
         ("bank shw", "'shw'.\n  → Did you mean 'show'?"),
         ("status now", "'holdfast status' does not know what to do with 'now'."),
         ("show", "Something is missing: URI.\n  → See `holdfast show --help`."),

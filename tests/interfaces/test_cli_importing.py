@@ -93,6 +93,23 @@ def test_a_memory_goes_out_and_comes_back(
         assert status == 2 and said in told
 
 
+def test_a_file_of_something_else_is_refused_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
+    run("export", "out.jsonl")
+    before = run("status")[1]
+    (tmp_path / "notes.md").write_text("# Notes\n\nThe sloop is small.\n")
+    for given, said in (
+        (("conversation", "notes.md", "--bank", "b"), "no dialogue: none of its first 2 lines"),
+        (("conversation", "notes.md", "--bank", "b", "--dry-run"), "no dialogue"),
+        (("conversation", "out.jsonl", "--bank", "b"), "`holdfast import holdfast FILE`"),
+        (("hindsight", "out.jsonl"), "`holdfast import holdfast FILE`"),
+        (("mem0", "out.jsonl"), "`holdfast import holdfast FILE`"),
+    ):
+        status, told = run("import", *given)
+        assert status == 2 and said in told, told
+    assert run("status")[1].partition("last event")[0] == before.partition("last event")[0]
+
+
 def test_folders_are_written_and_written_again(run: Run, tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text(
         json.dumps({"session": "s", "speaker": "Ann", "text": "Tar the yawl."}) + "\n"

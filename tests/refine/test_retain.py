@@ -267,6 +267,7 @@ def test_judgements_are_read_with_care() -> None:
 
     assert read("The CI is really flaky.") == [("ci", "reliability", False)]
     assert read("Our test runner isn't slow any more.") == [("test run", "speed", True)]
+    assert read("The website's repo is awkward.") == [("repo", "ease", False)]
     assert read("I prefer tabs over spaces.") == [
         ("tab", "preference", True), ("spac", "preference", False)
     ]  # fmt: skip

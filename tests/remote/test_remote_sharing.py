@@ -74,7 +74,8 @@ def test_two_laptops_share_through_a_server_and_take_back(
     assert [hit["text"] for hit in bob.json("recall", ASKED)["hits"]] == [
         "The yawl is painted red."
     ]
-    assert ann.json("unshare", name, "--to", "acme", "--yes")["sent"] == 1
+    status, out, _ = ann.run("unshare", name, "--to", "acme", "--yes")
+    assert status == 0 and "acme took it back" in out and "has it" not in out
     assert bob.json("recall", ASKED)["hits"] == []
     assert [one.gone for one in service.shared()] == [True] and states(ann) == []
     status, _, err = bob.run("unshare", name, "--to", "acme", "--yes")

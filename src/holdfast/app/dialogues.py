@@ -6,11 +6,15 @@ names the import that it belongs to, and reading the same file again restores wh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from holdfast.app.export_format import FORMAT
+from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.decisions import standing
 from holdfast.learn.importing import IMPORTING
@@ -24,10 +28,13 @@ from holdfast.refine.plan import Input
 from holdfast.refine.turns import Rules
 from holdfast.settings import Settings
 from holdfast.sources import conversation
+from holdfast.sources.shapes import Record, mapping
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.sqlite.store import SqliteStore
 
 _ALL = 1_000_000
+_FIRST = 200
+_LINE = 1 << 20
 
 
 def look(reader: Reader, settings: Settings, path: Path, bank: str) -> Account:
@@ -48,6 +55,40 @@ def look(reader: Reader, settings: Settings, path: Path, bank: str) -> Account:
             return ingest(store, banks, [Input(copy, conversation.AGENT, bank)], rules, lambda: "")
         finally:
             store.close()
+
+
+def check(reader: Reader, path: Path) -> None:
+    """Refuse a file that is no dialogue, before its lines stand in the ledger for good: one that
+    was never read, and whose first lines hold not a single turn."""
+    if reader.source_at(str(path)) is not None:
+        return
+    with path.open("rb") as file:
+        first = list(islice(iter(lambda: file.readline(_LINE), b""), _FIRST))
+    lines = [line for line in first if line.strip()]
+    if lines and _object(lines[0]).get("format") == FORMAT:
+        raise InputError(
+            f"{path} is an export of Holdfast's, and no dialogue.",
+            "`holdfast import holdfast FILE` brings it back. Nothing was imported.",
+        )
+    if lines and not any(map(_is_turn, lines)):
+        raise InputError(
+            f"{path} is no dialogue: none of its first {len(lines):,} lines is a JSON object "
+            "with a `text`.",
+            "Each line is to hold session, id, time, speaker and text. Nothing was imported.",
+        )
+
+
+def _is_turn(line: bytes) -> bool:
+    # A line that is longer than what was read of it may well be one.
+    is_part = len(line) >= _LINE and line.lstrip().startswith(b"{")
+    return is_part or isinstance(_object(line).get("text"), str)
+
+
+def _object(line: bytes) -> Record:
+    try:
+        return mapping(json.loads(line))
+    except (ValueError, RecursionError):
+        return {}
 
 
 def settle(writer: Writer, path: Path, account: Account, now: str, who: str) -> None:

@@ -15,7 +15,7 @@ from holdfast.learn.decisions import RETENTION, standing
 from holdfast.model.accounts import Use
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ClaimKind, Fact
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.times import read_span
 from holdfast.store.facts import ENDED
@@ -158,10 +158,13 @@ def _facts(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]
 
 
 def _opinions(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+    """What came to be believed then, unless it has faded since. One that was formed while old
+    sessions were read is as old as what was said last."""
     for one in memory.reader.opinions(bank):
-        if since <= one.formed < until:
+        moment = min(filter(None, (one.formed, one.latest)), default="")
+        if one.status is not Status.RETRACTED and since <= moment < until:
             name = memory.bank_name(bank)
-            yield Item(one.formed, name, _short(one.what), uri("opinion", one.id), "opinion")
+            yield Item(moment, name, _short(one.what), uri("memory", one.id), "opinion")
 
 
 def _corrected(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
@@ -244,7 +247,7 @@ TITLES = {
 }
 NOTHING = {
     "done": "No session ended in this time.",
-    "decided": "No decision is known of.",
+    "decided": "No sentence was plainly a decision. Sessions may hold some in other words.",
     "learned": "No fact or opinion was formed.",
     _WRONG: "Nothing was corrected, contradicted or turned down. More may be wrong than was said.",
 }

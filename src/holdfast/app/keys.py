@@ -19,7 +19,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.keys import Key
 from holdfast.principal import Level
-from holdfast.refine.banks import pick
+from holdfast.refine.banks import near_banks, pick
 
 _PREFIX = "hf"
 _BITS = 256
@@ -68,9 +68,9 @@ def _bank(memory: Holdfast, name: str, make: bool) -> str:
         return found.id
     if make:
         return memory.banks.named(memory.store, name)
-    known = ", ".join(bank.name for bank in memory.store.banks()) or "none yet"
     raise NotFoundError(
-        f"There is no bank {name!r}.", f"There are: {known}. --make-banks makes it, empty."
+        f"There is no bank {name!r}.",
+        f"{near_banks(memory.store, name)} --make-banks makes it, empty.",
     )
 
 

@@ -155,6 +155,7 @@ class Holdfast(Importer):
         if not path.is_file():
             raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
         dialogues: Any = import_module("holdfast.app.dialogues")
+        dialogues.check(self._store, path.resolve())
         if dry_run:
             return dialogues.look(self._store, self.settings, path.resolve(), bank)
         account = self.ingest([Input(path.resolve(), conversation.AGENT, bank)])

@@ -23,7 +23,7 @@ from holdfast.recall.meaning import Meaning
 from holdfast.recall.plan import Budget, Plan
 from holdfast.recall.question import read
 from holdfast.recall.race import Arm
-from holdfast.refine.banks import Banks, pick
+from holdfast.refine.banks import Banks, near_banks, pick
 from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, OFF, Settings, load_settings
 from holdfast.sources.rule_places import rule_places, top_of
@@ -79,14 +79,13 @@ def meant_bank(reader: Reader, banks: Banks, name: str = "") -> str | None:
         return banks.find(reader, here()) or ""
     found = pick(reader, name)
     if found is None:
-        known = ", ".join(b.name for b in reader.banks()) or "none yet"
-        raise NotFoundError(f"There is no bank {name!r}.", f"There are: {known}.")
+        raise NotFoundError(f"There is no bank {name!r}.", near_banks(reader, name))
     return found.id
 
 
 def no_bank(reader: Reader) -> str:
     """What to say where a folder has no bank."""
-    names = [bank.name for bank in reader.banks()]
+    names = list(dict.fromkeys(bank.name for bank in reader.banks()))
     if not names:
         return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
     return (

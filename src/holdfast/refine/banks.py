@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatch
+from importlib import import_module
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
 
 from holdfast.errors import NotFoundError
 from holdfast.model.bank import Bank
@@ -15,6 +17,7 @@ from holdfast.store.protocol import Reader
 
 # From the most telling: the same repository elsewhere, the same history under another name.
 _STRENGTH = ("name:", "remote:", "root:", "gitdir:", "path:", "folder:")
+_NAMED = 12
 
 
 class Banks:
@@ -88,6 +91,18 @@ def pick(reader: Reader, name: str) -> Bank | None:
         if found:
             return found[0]
     return None
+
+
+def near_banks(reader: Reader, name: str) -> str:
+    """What to say to somebody who named a bank that is not there."""
+    names = list(dict.fromkeys(bank.name for bank in reader.banks()))
+    near: Any = import_module("difflib").get_close_matches
+    close: list[str] = near(name, names, 1, 0.6)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    more = f" and {len(names) - _NAMED:,} more; `holdfast status` lists them" * (
+        len(names) > _NAMED
+    )
+    return f"{hint}There are: {', '.join(names[:_NAMED]) or 'none yet'}{more}."
 
 
 def rank(alias: str) -> int:

@@ -49,7 +49,7 @@ _SENSE = {
     for word in side.split()
 }
 _ADJECTIVE = "|".join(sorted(map(re.escape, _SENSE), key=len, reverse=True))
-_NAME = r"(?:`[^`\n]{2,60}`|(?<![\w./:-])[A-Za-z_][\w./:-]*(?:\([^)]{0,12}\))?)"
+_NAME = r"(?:`[^`\n]{2,60}`|(?<![\w./:'’-])[A-Za-z_][\w./:-]*(?:\([^)]{0,12}\))?)"
 _NOUN = rf"(?P<target>{_NAME}(?: {_NAME}){{0,3}})"
 _BORDER = (
     r"(?!(?:over|to|instead|rather|more|than|because|and|but|when|for|in|with|as|since|so|if|"

@@ -105,6 +105,8 @@ GROUPS = {
 }
 COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
 
+_OPTIONS = ("-h", "--help", "-V", "--version")
+
 OVERVIEW = """\
 Holdfast: a memory for coding agents that a professional can trust.
 
@@ -184,7 +186,7 @@ def _run(name: str, rest: Sequence[str]) -> int:
     found = COMMANDS.get(name)
     if found is None:
         what = "option" if name.startswith("-") else "command"
-        hint = meant(name, COMMANDS)
+        hint = meant(name, _OPTIONS if what == "option" else (*COMMANDS, "help"))
         raise InputError(f"There is no {what} {name!r}.", f"{hint}See `holdfast --help`.")
     module = _load(found.module)
     parser = make_parser(name)

@@ -64,5 +64,7 @@ def explain(message: str, program: str, known: dict[str, list[str]]) -> tuple[st
 def meant(given: str, known: Iterable[str]) -> str:
     """`Did you mean …? `, or nothing where nothing is near."""
     near: Any = importlib.import_module("difflib").get_close_matches
-    close: list[str] = near(given, list(known), 1, 0.6)
-    return f"Did you mean {close[0]!r}? " if close else ""
+    # Every option begins with dashes: they make no two of them alike.
+    bare = {name.lstrip("-"): name for name in known}
+    close: list[str] = near(given.lstrip("-"), list(bare), 1, 0.6)
+    return f"Did you mean {bare[close[0]]!r}? " if close else ""

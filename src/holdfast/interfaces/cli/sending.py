@@ -78,8 +78,14 @@ def _go_on(
             "sent; the worker tries again, or `holdfast remote push`."
         )
     elif not arguments.dry_run:
-        screen.line(f"{name} has it." if not done.refused else f"{name} refused {done.refused}.")
+        screen.line(f"{name} refused {done.refused}." if done.refused else _done(name, planned))
     return 0
+
+
+def _done(name: str, planned: ToSend) -> str:
+    """What a server has done that took everything."""
+    gone = planned.gone and not (planned.added or planned.changed)
+    return f"{name} took it back: nobody is shown it there any more." if gone else f"{name} has it."
 
 
 def _show(screen: Screen, planned: ToSend, scope: str) -> None:

@@ -43,6 +43,8 @@ _NO_KEY = Refusal(
 _DOORS = ("/login", "/static/")
 _LAST_S = 6.0
 _LOOK_S = 0.05
+_PORTS = 65535
+_FIRST_KEY = "holdfast key new --name NAME --all-banks --level admin"
 
 
 class Place(NamedTuple):
@@ -80,6 +82,8 @@ class _Server(uvicorn.Server):
 
 def check(place: Place) -> None:
     """Refuse what would show keys to whoever listens on the way."""
+    if not 0 <= place.port <= _PORTS:
+        raise InputError(f"There is no port {place.port}.", f"Choose 1 to {_PORTS}, or 0 for any.")
     if bool(place.certificate) != bool(place.key):
         raise InputError("A certificate needs its key.", "Name both: --tls-cert and --tls-key.")
     if place.certificate and place.key:
@@ -103,7 +107,7 @@ def check_keys(place: Place, has_keys: bool) -> None:
     if not has_keys and not place.is_local:
         raise InputError(
             f"There is no key that holds, so nobody could use {place.host}.",
-            "Make one first: holdfast key new --name NAME --all-banks --level admin.",
+            f"Make one first: {_FIRST_KEY}.",
         )
 
 
@@ -116,6 +120,9 @@ async def serve(
         keys = TeamKeys(desk)
         await keys.load()
         check_keys(place, keys.any)
+        if not keys.any:
+            # It may come while the server runs; until then nobody can use it.
+            log.write("no_key", make=_FIRST_KEY)
         listening = listen(place)
         await _run(
             settings,

@@ -9,13 +9,14 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
 
 LONGEST = 200_000
 _HALF = re.compile("[\ud800-\udfff]")
 _LARGEST_JSON = 256 * 1024 * 1024
+_OURS = "holdfast-export"
 
 
 class DraftRecord(NamedTuple):
@@ -87,7 +88,16 @@ def load_json(path: Path, what: str) -> Any:
                 f"{path} is not whole JSON, so not {what}: {error}.",
                 "Export it again; nothing was imported.",
             ) from error
+        if _is_ours(lines[0]):
+            raise InputError(
+                f"{path} is an export of Holdfast's, not {what}.",
+                "`holdfast import holdfast FILE` brings it back; nothing was imported.",
+            ) from error
         return lines
+
+
+def _is_ours(first: object) -> bool:
+    return isinstance(first, dict) and cast(dict[str, object], first).get("format") == _OURS
 
 
 def _by_line(text: str) -> list[Any] | None:

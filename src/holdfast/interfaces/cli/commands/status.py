@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 from holdfast.app.costs import look_at_costs
@@ -166,9 +167,11 @@ def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:
     if id is not None:
         screen.line(f"bank {memory.bank_name(id)}")
         return
-    held = {bank.name: memory.reader.counts(bank.id) for bank in memory.reader.banks()}
-    held = {name: counts for name, counts in held.items() if any(counts)}
-    screen.wrap(f"{number(len(held), 'bank')}: {', '.join(held)}", "", "  ")
+    held = [bank for bank in memory.reader.banks() if any(memory.reader.counts(bank.id))]
+    names = Counter(bank.name for bank in held)
+    # Of several projects that share a name each is called by its id, too: so can it be asked for.
+    told = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in held]
+    screen.wrap(f"{number(len(held), 'bank')}: {', '.join(told)}", "", "  ")
 
 
 def _print_ledger(screen: Screen, balance: Balance) -> None:
