@@ -24,7 +24,7 @@ def test_every_shelf_opens_and_says_so_where_it_is_empty(server: Server) -> None
     for tab in (*WORDS, "forgotten", "decisions", "remembered"):
         got = server.ask(f"/memory?tab={tab}")
         assert got.status == 200 and 'aria-current="page"' in got.text, tab
-    assert "There are no shared yet" in server.ask("/memory?tab=shared").text
+    assert "There are no shared records yet" in server.ask("/memory?tab=shared").text
     assert server.ask("/memory?tab=nonsense").status == 404
     assert server.ask("/memory?tab=facts&page=-4&status=nonsense").status == 200
 
