@@ -93,7 +93,7 @@ def test_a_brief_of_many_bytes_loses_whole_lines_until_the_agent_takes_it(home: 
     ]
     text = "\n".join(lines)
     assert len(text) < 9_000 and len(text.encode()) > 10_000
-    told = {"v": 1, "id": "start-1", "text": text, "records": []}
+    told: dict[str, Any] = {"v": 1, "id": "start-1", "text": text, "records": []}
     (home.places.home / "briefs" / "bank1.json").write_text(json.dumps(told))
 
     done = home.run("SessionStart", json.dumps(home.payload(source="startup")).encode())
