@@ -92,7 +92,7 @@ def test_errors_are_told_in_the_form_that_was_asked_for(server: Server) -> None:
 
 
 class _Everybody:
-    async def refresh(self) -> None:
+    async def refresh(self, shown: str) -> None:
         """Nothing changes."""
 
     def by_token(self, shown: str) -> Principal | None:

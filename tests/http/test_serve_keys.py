@@ -108,6 +108,13 @@ def test_nobody_comes_in_without_a_key_that_holds(
     assert team.ask("/api/v1/me", short).status == 401
 
 
+def test_a_key_opens_as_soon_as_it_is_made(team: Team, keys: Keys, env: dict[str, str]) -> None:
+    for name in ("soon", "sooner"):
+        assert team.ask("/api/v1/me", keys.looks).status == 200
+        made = new_key(env, "--name", name, "--bank", OURS)
+        assert team.ask("/api/v1/me", made).status == 200
+
+
 def test_a_key_that_is_revoked_soon_opens_nothing(team: Team, env: dict[str, str]) -> None:
     key = new_key(env, "--name", "gone", "--bank", OURS)
     time.sleep(1.1)

@@ -116,7 +116,7 @@ def test_find_without_a_result_says_what_to_try(home: Path) -> None:
     ("arguments", "words"),
     [
         (["find"], "Give at least one of --file"),
-        (["find", "--type", "poem"], "invalid choice"),
+        (["find", "--type", "poem"], "cannot be 'poem'"),
         (["find", "--since", "soon"], "'soon' is not a date"),
         (["timeline", "2026-02-30"], "'2026-02-30' is not a date"),
         (["timeline", "ffffffff"], "There is no record"),

@@ -80,6 +80,7 @@ def test_no_key_reads_or_takes_back_what_is_not_its_own(tmp_path: Path, team: Te
     claims = {**hand_in(gone), "by": "Dora", "email": "Dora"}
     claims = {**claims, "id": hash_of(claims)}
     got = team.ask("/api/v1/shares", fay, {"bank": BANK, "shares": [claims]})
+    assert got.status == 200, got.text
     assert json.loads(got.text)["shares"][0]["state"] == "known", "of Fay's there is none"
     gus = laptop(tmp_path, team, "Gus", BANK, "read")
     assert [by for _, by in heard(gus, "where is the schooner insured?")] == ["by Dor"]

@@ -98,8 +98,8 @@ class _Measure:
 class Door(Protocol):
     """Who knows people by what they show."""
 
-    async def refresh(self) -> None:
-        """See what has changed."""
+    async def refresh(self, shown: str) -> None:
+        """See what has changed, before somebody who shows this comes in."""
         ...
 
     def by_token(self, shown: str) -> Principal | None:
@@ -171,7 +171,7 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        await self._keys.refresh()
+        await self._keys.refresh(_bearer(Headers(scope=scope)))
         refusal = self._refusal(scope)
         if refusal is not None:
             answer = self._shown_in(scope) if refusal.status == 401 else None
@@ -213,8 +213,8 @@ class Guard:
         return self._stranger(scope, headers) or _unfit(headers, self._rules)
 
     def _stranger(self, scope: Scope, headers: Headers) -> Refusal | None:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and (known := self._keys.by_token(token.strip())):
+        token = _bearer(headers)
+        if token and (known := self._keys.by_token(token)):
             return self._welcome(scope, known, "")
         cookie = _cookie(headers)
         # A browser names the origin of whatever changes something.
@@ -241,6 +241,11 @@ class Guard:
 def _address(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
+
+
+def _bearer(headers: Headers) -> str:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _cookie(headers: Headers) -> str:

@@ -44,7 +44,7 @@ class Keys(Cookies):
         self._links: dict[str, float] = {}
         self._visitors: dict[str, None] = {}
 
-    async def refresh(self) -> None:
+    async def refresh(self, shown: str) -> None:
         """Nothing changes while it runs."""
 
     def make_link_key(self) -> str:

@@ -1,7 +1,8 @@
 """Who may come in to a server that several people share: whoever shows a key that the store knows.
 
 All keys are held in memory and looked at anew about once a second, so that asking costs nothing
-more, and one that was revoked soon opens nothing. When each was last used is written down now and
+more, and one that was revoked soon opens nothing; sooner when one is shown that is not known, which
+may just have been made. When each was last used is written down now and
 then, not with every request. A browser shows its key once, and a cookie of its own from then on,
 which is worth as much as the key is at that moment.
 """
@@ -23,6 +24,7 @@ from holdfast.model.keys import Key
 from holdfast.principal import Principal
 
 FRESH_S = 1.0
+_FRESH_TO_STRANGERS_S = 0.05
 NOTED_S = 30.0
 _MOST_VISITORS = 10_000
 _VISIT_S = 12 * 3600.0
@@ -43,13 +45,15 @@ class TeamKeys(Cookies):
         self._visitors: OrderedDict[str, tuple[str, float]] = OrderedDict()
         self._used: dict[str, str] = {}
 
-    async def refresh(self) -> None:
+    async def refresh(self, shown: str = "") -> None:
         """See which keys there are, unless that was just done. While the store cannot be asked,
         those that were known hold: whatever they ask for has to ask it as well."""
-        if time.monotonic() - self._seen < FRESH_S:
+        id, _ = read_key(shown)
+        fresh_s = _FRESH_TO_STRANGERS_S if id and id not in self._keys else FRESH_S
+        if time.monotonic() - self._seen < fresh_s:
             return
         async with self._looking:
-            if time.monotonic() - self._seen < FRESH_S:
+            if time.monotonic() - self._seen < fresh_s:
                 return
             self._seen = time.monotonic()
             try:
