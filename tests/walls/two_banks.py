@@ -28,6 +28,8 @@ _WORDS = {
     "pattern": "pattern", "review": "review", "proposal": "proposal", "injection": "injection",
     "pull": "pull", "issue": "issue", "opinion": "opinion", "research": "research",
 }  # fmt: skip
+# As fast as it can answer: how often somebody may ask is tried elsewhere.
+_UNLIMITED = "[serve]\nrate = 1000000\nburst = 1000000\n"
 
 
 class Side(NamedTuple):
@@ -136,6 +138,7 @@ def make_world(folder: Path, store: str = "") -> World:
         "HOLDFAST_STORE": store,
     }
     (folder / "home").mkdir(mode=0o700)
+    (folder / "home" / "config.toml").write_text(_UNLIMITED)
     settings, before = load_settings(env), Path.cwd()
     try:
         with Holdfast(settings) as memory:
