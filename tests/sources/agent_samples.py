@@ -7,9 +7,11 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.records import Session, Turn
+from holdfast.model.records import Session, ToolCall, Turn
+from holdfast.model.trust import Trust
 from holdfast.settings import Settings
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "agents"
@@ -29,6 +31,25 @@ def copy(name: str, to: Path) -> Path:
 def remember(home: Path) -> Holdfast:
     """A memory of its own, whose user has no agents."""
     return Holdfast(Settings(home / "holdfast", home / "claude"), lambda: NOW)
+
+
+class Reading(NamedTuple):
+    """What became of an agent's samples: what was said and done, the calls, and whose words the
+    results of each tool are."""
+
+    told: list[tuple[str, str]]
+    tools: list[ToolCall]
+    trusts: dict[str, Trust]
+
+
+def read(name: str, to: Path) -> Reading:
+    """The samples of an agent, read into a memory of their own."""
+    folder = copy(name, to)
+    with remember(to) as memory:
+        memory.ingest(memory.find([folder]))
+        called = [(turn.tool, turn.trust) for turn in turns(memory) if turn.tool]
+        trusts = {tool.name: trust for tool, trust in called}
+        return Reading(told(memory), [tool for tool, _ in called], trusts)
 
 
 def told(memory: Holdfast) -> list[tuple[str, str]]:

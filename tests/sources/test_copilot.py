@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.sources.agent_samples import copy, remember, sessions, told, turns
+from tests.sources.agent_samples import copy, read, remember, sessions
 
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import Where
@@ -12,12 +12,7 @@ from holdfast.sources.agents.copilot import AGENT
 
 
 def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
-    folder = copy("copilot", tmp_path)
-    with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
-        found = told(memory)
-        tools = [turn.tool for turn in turns(memory) if turn.tool]
-        trusts = {turn.tool.name: turn.trust for turn in turns(memory) if turn.tool}
+    found, tools, trusts = read("copilot", tmp_path)
 
     assert found == [
         ("user", "Why does the parser drop tabs? Fix it."),

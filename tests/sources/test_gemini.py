@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from tests.sources.agent_samples import copy, remember, sessions, told, turns
+from tests.sources.agent_samples import copy, read, remember, sessions, turns
 
 from holdfast.model.ledger import SourceState
 from holdfast.model.trust import Trust
@@ -15,12 +15,7 @@ from holdfast.sources.agents.gemini import AGENT
 
 
 def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
-    folder = copy("gemini", tmp_path)
-    with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
-        found = told(memory)
-        tools = [turn.tool for turn in turns(memory) if turn.tool]
-        trusts = {turn.tool.name: turn.trust for turn in turns(memory) if turn.tool}
+    found, tools, trusts = read("gemini", tmp_path)
 
     assert found == [
         ("user", "Say hello in hello.txt"),

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from time import time
 
-from tests.sources.agent_samples import copy, remember, sessions, told, turns
+from tests.sources.agent_samples import copy, read, remember, sessions, told, turns
 
 from holdfast.errors import InputError
 from holdfast.model.ledger import SourceState
@@ -39,12 +39,7 @@ def add_message(database: Path, id: str, text: str, done: bool, updated: float) 
 
 
 def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
-    folder = copy("opencode", tmp_path)
-    with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
-        found = told(memory)
-        tools = [turn.tool for turn in turns(memory) if turn.tool]
-        trusts = {turn.tool.name: turn.trust for turn in turns(memory) if turn.tool}
+    found, tools, trusts = read("opencode", tmp_path)
 
     assert found == [
         ("user", "Why does the parser drop tabs? Fix it."),
