@@ -139,7 +139,27 @@ class Service:
             return int(file.execute("SELECT count(*) FROM shared").fetchone()[0])
 
 
-class Gate:
+class _Quiet(BaseHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+class _Listening:
+    """A server on this machine."""
+
+    def _listen(self, handler: type[_Quiet]) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        """Answer nobody any more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Gate(_Listening):
     """Stands before a server and hands on what comes, except what `on` says: it is called with the
     number of the request, once before it is handed on and once before its answer is."""
 
@@ -147,7 +167,7 @@ class Gate:
         self.count = 0
         gate = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(_Quiet):
             def _hand_on(self) -> None:
                 gate.count += 1
                 number = gate.count
@@ -169,21 +189,10 @@ class Gate:
 
             do_GET = do_POST = _hand_on
 
-            def log_message(self, format: str, *args: Any) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        """Hand on nothing any more."""
-        self._server.shutdown()
-        self._server.server_close()
+        self._listen(Handler)
 
 
-class Recorder:
+class Recorder(_Listening):
     """A server on this machine that writes down every request, and answers what it is told to."""
 
     def __init__(self, answers: Mapping[str, object], held: bool = False) -> None:
@@ -194,7 +203,7 @@ class Recorder:
             self.go_on.set()
         recorder = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(_Quiet):
             def _answer(self) -> None:
                 size = int(self.headers.get("Content-Length") or 0)
                 body = self.rfile.read(size).decode()
@@ -211,16 +220,8 @@ class Recorder:
 
             do_GET = do_POST = _answer
 
-            def log_message(self, format: str, *args: Any) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        Thread(target=self._server.serve_forever, daemon=True).start()
+        self._listen(Handler)
 
     def close(self) -> None:
-        """Answer nobody any more."""
         self.go_on.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().close()
