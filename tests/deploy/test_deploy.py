@@ -19,8 +19,10 @@ import yaml
 from tests.http.server import MAIN
 from tests.store.postgres_server import Server
 
+from holdfast.errors import StoreError
 from holdfast.interfaces.http.guard import BODY_S, MOST_BYTES
 from holdfast.interfaces.http.patience import HEAD_S
+from holdfast.model.bank import Bank
 from holdfast.store.postgres.store import PostgresStore
 
 ROOT = Path(__file__).parents[2]
@@ -123,7 +125,7 @@ def test_the_services_reach_only_whom_they_must() -> None:
     asked_by = ours["command"][ours["command"].index("--proxy") + 1]
     assert services["proxy"]["networks"]["front"]["ipv4_address"] == asked_by
     for one in services.values():
-        for volume in one["volumes"]:
+        for volume in one.get("volumes", []):
             source = volume.split(":")[0]
             known = source in compose["volumes"] or (DEPLOY / source).is_file()
             assert known, volume
@@ -170,22 +172,35 @@ def postgres() -> Generator[Server]:
         yield server
 
 
-def test_the_role_of_the_database_is_made_and_can_keep_a_memory(postgres: Server) -> None:
-    """By the script that the image of PostgreSQL runs, with a password that would break SQL."""
+def test_the_roles_of_the_database_are_made_and_can_keep_a_memory(postgres: Server) -> None:
+    """By the script that the image of PostgreSQL runs, with a password that would break SQL: one
+    makes the tables, the other is kept to the banks of whom it works for."""
     folder = postgres.url("postgres").rpartition("host=")[2]
     password = 'it\'s "quoted" \\ $(touch x)'
     env = {
         "PATH": f"{postgres.programs}:{os.defpath}",
         "PGHOST": folder,
         "POSTGRES_USER": "postgres",
-        "HOLDFAST_DB_PASSWORD": password,
+        "HOLDFAST_OWNER_PASSWORD": password,
+        "HOLDFAST_DB_PASSWORD": password[::-1],
     }
     run = subprocess.run([str(DEPLOY / "postgres" / "role.sh")], env=env, capture_output=True)
     assert run.returncode == 0, run.stderr.decode()
     url = postgres.url("postgres")
-    rows = postgres.run(url, "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname='holdfast'")
-    assert rows == [(False, False)]
-    PostgresStore(postgres.url("memory", "holdfast")).close()
+    rows = postgres.run(
+        url, "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname ^@ 'holdfast'"
+    )
+    assert rows == [(False, False)] * 2
+    works_as = postgres.url("memory", "holdfast")
+    with pytest.raises(StoreError, match="may not"):
+        PostgresStore(works_as)
+    PostgresStore(postgres.url("memory", "holdfast_owner")).close()
+    with closing(PostgresStore(works_as, banks=[])) as store:
+        assert store.banks() == []
+    with closing(PostgresStore(works_as)) as store:
+        with store.transaction():
+            store.add_bank(Bank("b", "harbour", "2026-03-01T12:00:00Z"))
+        store.overwrite()
 
 
 @contextmanager

@@ -25,6 +25,12 @@ from psycopg import sql
 from holdfast.store.postgres.store import PostgresStore
 
 _START_S = 30.0
+_MEMBER = """
+    CREATE ROLE {role} LOGIN;
+    GRANT USAGE ON SCHEMA holdfast TO {role};
+    GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA holdfast TO {role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA holdfast TO {role};
+"""
 _TEMPLATE, _CUT = "whole", "cut"
 _QUICK = {
     "fsync": "off",
@@ -142,6 +148,12 @@ class Server:
     def empty_database(self) -> str:
         """The URL of a new database with nothing in it."""
         return self.url(self._make(f"d{os.getpid()}_{next(self._numbers)}", "template1"))
+
+    def member(self, url: str) -> str:
+        """How somebody opens a database whom the server keeps to banks."""
+        role = f"{url.split('/')[3].split('?')[0]}_member"
+        self.run(url, _MEMBER.format(role=role))
+        return url.replace("postgres@", f"{role}@")
 
     def run(self, url: str, statement: str) -> list[Any]:
         """Say something to a database as its owner."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -21,6 +22,8 @@ from holdfast.errors import (
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
+from holdfast.principal import Level, Principal
+from holdfast.store.fenced import fenced
 from holdfast.store.postgres.schema import VERSION, steps
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
@@ -33,12 +36,6 @@ NO_BANK_FIRST = {
     "api_key", "bank", "chore", "failure", "generation", "labelled", "ledger", "mention",
     "migration", "pause", "redaction", "same",
 }  # fmt: skip
-MEMBER = """
-    CREATE ROLE {role} LOGIN;
-    GRANT USAGE ON SCHEMA holdfast TO {role};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA holdfast TO {role};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA holdfast TO {role};
-"""
 
 
 def a_bank(name: str) -> Bank:
@@ -65,12 +62,10 @@ def found(store: Store, bank: str | None, *terms: str) -> list[str]:
 def member(postgres: Server) -> tuple[str, str]:
     """A database with two banks: how its owner opens it, and how somebody else does."""
     url = postgres.database()
-    role = url.split("/")[3].split("?")[0] + "_member"
-    postgres.run(url, MEMBER.format(role=role))
     with closing(PostgresStore(url)) as store:
         fill(store, "ours", a_passage("ours", "p1", "raise the anchor"))
         fill(store, "theirs", a_passage("theirs", "p2", "drop the anchor"))
-    return url, url.replace("postgres@", f"{role}@")
+    return url, postgres.member(url)
 
 
 def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
@@ -89,6 +84,34 @@ def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
     with closing(PostgresStore(member[0])) as owner:
         assert sorted(found(owner, None, "anchor")) == ["p1", "p2"]
         assert found(owner, "theirs", "ours") == []
+
+
+def test_the_server_keeps_a_store_to_whoever_it_is_used_for(member: tuple[str, str]) -> None:
+    with closing(PostgresStore(member[1])) as store:
+        assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
+        ours = fenced(store, Principal("a", ("ours",), Level.ADMIN))
+        # As if the fence had a hole.
+        assert [bank.id for bank in store.banks()] == ["ours"]
+        assert found(store, "theirs", "anchor") == []
+        with store.transaction():
+            assert store.size("theirs", 10) == 0
+            assert ours.spent().calls == 0 and ours.pauses() == []
+            assert store.size("theirs", 10) == 0
+        with pytest.raises(StoreError), store.transaction():
+            store.put_derived("theirs", "s", [a_passage("theirs", "p3", "ours now")])
+        with closing(PostgresStore(member[1])) as beside:
+            assert sorted(found(beside, None, "anchor")) == ["p1", "p2"]
+        cast("Any", ours).unfenced()
+        assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
+
+
+def test_whoever_may_not_overwrite_says_so(postgres: Server, member: tuple[str, str]) -> None:
+    with closing(PostgresStore(member[1])) as store:
+        store.overwrite()
+        role = member[1].split("//")[1].split("@")[0]
+        postgres.run(member[0], f"REVOKE MAINTAIN ON ALL TABLES IN SCHEMA holdfast FROM {role}")
+        with pytest.raises(StoreError, match="not overwritten"):
+            store.overwrite()
 
 
 def test_whoever_names_no_bank_is_shown_none(member: tuple[str, str]) -> None:

@@ -7,19 +7,27 @@ from contextlib import closing
 
 import pytest
 from tests.store.postgres_server import Server
-from tests.walls.asked import foreign_calls
+from tests.walls.asked import foreign_calls, own_calls
 from tests.walls.asking import Asker, Described
 from tests.walls.serving import Served, make_keys, served
 from tests.walls.test_walls import others_rows, tells_apart
 from tests.walls.two_banks import OTHER, OWN, make_world
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+@pytest.fixture(scope="module", params=["owner", "member"])
+def whole(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """A server that opens the store as its owner, who is shown everything, and one that opens it
+    as somebody whom PostgreSQL itself keeps to the banks of each key."""
     with closing(Server()) as postgres:
-        world = make_world(tmp_path_factory.mktemp("walls"), postgres.database())
+        store = postgres.database()
+        world = make_world(tmp_path_factory.mktemp("walls"), store)
         keys = make_keys(world)
-        with served(world) as url:
+        env = dict(world.env)
+        if request.param == "member":
+            env["HOLDFAST_STORE"] = postgres.member(store)
+        with served(world._replace(env=env)) as url:
             yield Served(world, keys, url)
 
 
@@ -37,3 +45,10 @@ def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, 
                 if nowhere is not None:
                     assert not tells_apart(call, told, nowhere, ask(nowhere)), call.values
     assert others_rows(world) == before
+
+
+def test_whoever_may_is_kept_from_nothing_there(whole: Served) -> None:
+    with Asker(whole.url, whole.keys.chief) as chief, Asker(whole.url, whole.keys.admin) as asker:
+        for operation, ask in Described(chief).ways("tools", asker):
+            told = [ask(call) for call in own_calls(operation, whole.world.own, OWN)]
+            assert any(one.fine for one in told), (operation.name, told)

@@ -18,10 +18,11 @@ from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.principal import Level, Principal
 from holdfast.store.protocol import Match, Reader, Store
 
-# Of no bank: numbers, the connection itself, and the ledger that keeps models within their caps.
-_OPEN = frozenset(
-    "transaction generation interrupt close vector_models vector_sizes count_unembedded spent "
-    "pauses add_call settle_call put_pause clear_pause put_chore clear_chore".split()
+# Of no bank: the connection itself, numbers, and the ledger that keeps models within their caps.
+_CONNECTION = frozenset("transaction generation interrupt close".split())
+_OPEN = _CONNECTION | frozenset(
+    "vector_models vector_sizes count_unembedded spent pauses add_call settle_call put_pause "
+    "clear_pause put_chore clear_chore".split()
 )
 # What is asked of the ways in, though nothing is changed by it.
 _ASKED = frozenset(
@@ -60,7 +61,7 @@ class Fence:
     def __init__(self, store: Store, principal: Principal) -> None:
         self._store = store
         self._principal = principal
-        cast("Any", store).within = principal.banks
+        cast("Any", store).keep_within(principal.banks)
 
     def __getattr__(self, name: str) -> Any:
         if not callable(getattr(Store, name, None)):
@@ -75,8 +76,10 @@ class Fence:
         return made
 
     def _bounded(self, name: str, way: Callable[..., Any]) -> Callable[..., Any]:
-        if name in _OPEN:
+        if name in _CONNECTION:
             return way
+        if name in _OPEN:
+            return self._seeing_all(way)
         if name in _GIVEN:
             return self._given(way)
         if name in _SIFTED:
@@ -86,6 +89,18 @@ class Fence:
         raise ForbiddenError(
             "This is for those who see every bank.", "Ask whoever runs the server."
         )
+
+    def _seeing_all(self, way: Callable[..., Any]) -> Callable[..., Any]:
+        store = cast("Any", self._store)
+
+        def seeing(*given: Any, **named: Any) -> Any:
+            store.let_see(None)
+            try:
+                return way(*given, **named)
+            finally:
+                store.let_see(self._principal.banks)
+
+        return seeing
 
     def _named(self, name: str, way: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(way)
@@ -107,7 +122,7 @@ class Fence:
 
     def _seen(self, one: Any) -> Any:
         """What is given, if it is theirs; what comes one by one is looked at as it comes."""
-        if one is None or isinstance(one, str | int):
+        if one is None or isinstance(one, str | int | float):
             return one
         bank = getattr(one, "bank", None)
         if isinstance(bank, str):
@@ -115,7 +130,8 @@ class Fence:
             return one
         many = cast("Iterable[Any]", one)
         if isinstance(one, tuple):
-            return tuple(map(self._seen, many))
+            seen = tuple(map(self._seen, many))
+            return many if hasattr(many, "_fields") else seen  # part of what is given with it
         if isinstance(one, Iterable):
             return self._each(many)
         raise ForbiddenError("This belongs to no bank.", "Ask whoever runs the server.")
@@ -201,12 +217,12 @@ class Fence:
 
     def give_back(self, other: Any) -> None:
         inner: Any = other._store if isinstance(other, Fence) else other
-        inner.within = None
+        inner.keep_within(None)
         self._store.give_back(inner)
 
     def unfenced(self) -> None:
         """Let the store be asked for everything again."""
-        cast("Any", self._store).within = None
+        cast("Any", self._store).keep_within(None)
 
     def _may(self, level: Level) -> None:
         if not self._principal.level.includes(level):

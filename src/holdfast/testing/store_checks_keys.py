@@ -8,6 +8,8 @@ from contextlib import closing
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.model.keys import Key
+from holdfast.model.mind import Belief, Opinion, Trend
+from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
 from holdfast.store.fenced import fenced
 from holdfast.store.protocol import Store
@@ -27,6 +29,12 @@ from holdfast.testing.store_samples import (
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = Key("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)
 _SECOND = Key("ffffffff", "ci", "salt", "hash", None, Level.ADMIN, _LATER, "2027-01-01")
+
+
+_OPINION = Opinion(
+    BANK, "o1", "yawl", "speed", False, "yawl is slow", "because", 0.7, Trend.NEW, Status.OBSERVED,
+    Trust.USER, NOON, NOON, NOON, 2, ("holdfast://turn/t",), (), "", "", "",
+)  # fmt: skip
 
 
 def check_keys_are_kept_as_they_were_made(make_store: MakeStore) -> None:
@@ -109,6 +117,15 @@ def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
             _refused(ask, NotFoundError)
         _refused(lambda: mine.api_keys(), ForbiddenError)
         _refused(lambda: mine.drop_derived(), ForbiddenError)
+
+
+def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        mine = fenced(store, Principal("a", (BANK,), Level.WRITE))
+        firm = Belief(NOON, 0.5, 1, 0, "said")
+        with store.transaction():
+            mine.put_opinion(_OPINION, firm, None)
+        expect(store.beliefs(BANK, _OPINION.id), [firm], "beliefs")
 
 
 def check_whoever_may_only_look_changes_nothing(make_store: MakeStore) -> None:

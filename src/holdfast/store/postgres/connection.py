@@ -19,11 +19,9 @@ from holdfast.errors import StoreBusyError, StoreError
 from holdfast.store.postgres.address import place_of, read_address
 from holdfast.store.postgres.dialect import Shape, translated
 from holdfast.store.postgres.faults import ours
-from holdfast.store.postgres.pool import NULL, Pool, Raw, let_go, shared
+from holdfast.store.postgres.pool import BETWEEN, EVERY_BANK, NULL, Pool, Raw, let_go, shared
 from holdfast.store.postgres.unit import Came, Rows, Unit, ask
 
-EVERY_BANK = "*"
-BETWEEN = "\x1f"
 _SHAPES = (
     "SELECT c.relname, a.attname, a.attnum = ANY (i.indkey) FROM pg_class AS c "
     "JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary "
@@ -82,9 +80,11 @@ class PostgresConnection:
             "hnsw.iterative_scan": "relaxed_order",
             "hnsw.ef_search": "200",
             "lock_timeout": f"{int(address.wait_s * 1000)}ms",
-            "holdfast.banks": EVERY_BANK if banks is None else BETWEEN.join(banks),
             "default_transaction_read_only": "on" if read_only else "off",
         }
+        # What it sees at most, and now.
+        self._banks = banks
+        self._sees = _named(banks)
         self.place = place_of(url)
         self.schema = address.schema
         self.partitions = address.partitions
@@ -99,7 +99,7 @@ class PostgresConnection:
         self._broken_off = False
         self._guard = threading.Lock()
         try:
-            ask(self._pool, "SELECT 1", [[]])
+            ask(self._pool, self._sees, "SELECT 1", [[]])
         except psycopg.Error as error:
             let_go(self._pool, self)
             raise ours(error, self.place) from error
@@ -111,6 +111,13 @@ class PostgresConnection:
     def pool(self) -> Pool:
         """The connections that it shares with others."""
         return self._pool
+
+    def keep_to(self, banks: Sequence[str] | None) -> None:
+        """Let the server show these banks alone, from now on; None is all that it was opened
+        for."""
+        if banks is not None and self._banks is not None:
+            banks = [bank for bank in banks if bank in self._banks]
+        self._sees = _named(self._banks if banks is None else banks)
 
     @property
     def in_transaction(self) -> bool:
@@ -132,7 +139,7 @@ class PostgresConnection:
             if self._unit is not None:
                 came = self._step(self._unit, words, rows, many)
             elif _is_question(words):
-                came = ask(self._pool, words, rows, self._hold)
+                came = ask(self._pool, self._sees, words, rows, self._hold)
             else:
                 came = self._alone(words, rows, many)
             return PostgresCursor(came, self._last_number)
@@ -140,6 +147,7 @@ class PostgresConnection:
             raise ours(error, self.place) from error
 
     def _step(self, unit: Unit, words: LiteralString, rows: Rows, many: bool) -> Came:
+        unit.let_see(self._sees)
         came = unit.say(words, rows, many)
         if not _is_question(words):
             self._changes += max(0, came.affected)
@@ -164,7 +172,7 @@ class PostgresConnection:
                 "Try again; nothing was written.",
             )
         try:
-            self._unit = Unit(self._pool)
+            self._unit = Unit(self._pool, self._sees)
         except BaseException:
             self._pool.writing.release()
             raise
@@ -215,7 +223,7 @@ class PostgresConnection:
     @contextmanager
     def changing_tables(self) -> Generator[None]:
         """A transaction that waits for no other writer and counts for none."""
-        unit = self._unit = Unit(self._pool, lock=False)
+        unit = self._unit = Unit(self._pool, self._sees, lock=False)
         try:
             yield
             unit.commit()
@@ -231,7 +239,7 @@ class PostgresConnection:
         if self._unit is not None:
             self._unit.script(statements)
             return
-        raw = self._pool.lease()
+        raw = self._pool.lease(self._sees)
         try:
             raw.execute(cast(LiteralString, statements))
         finally:
@@ -266,11 +274,15 @@ class PostgresConnection:
     def _shapes(self) -> Mapping[str, Shape]:
         if not self._pool.shapes:
             found: dict[str, tuple[list[str], list[str]]] = {}
-            for table, column, is_key in ask(self._pool, _SHAPES, [[]]).rows:
+            for table, column, is_key in ask(self._pool, self._sees, _SHAPES, [[]]).rows:
                 key, rest = found.setdefault(table, ([], []))
                 (key if is_key else rest).append(column)
             self._pool.shapes = {table: Shape(*parts) for table, parts in found.items()}
         return self._pool.shapes
+
+
+def _named(banks: Sequence[str] | None) -> str:
+    return EVERY_BANK if banks is None else BETWEEN.join(banks)
 
 
 def _is_question(words: str) -> bool:

@@ -24,7 +24,9 @@ from holdfast.store.postgres.dialect import Shape
 from holdfast.store.postgres.faults import is_away
 from holdfast.store.postgres.halves import Half, HalfDumper
 
-Raw = psycopg.Connection[Any]
+EVERY_BANK = "*"
+BETWEEN = "\x1f"
+LET_SEE = "SELECT set_config('holdfast.banks', %s, false)"
 _RETRY_S = 0.1
 _IDLE_S = 300.0
 # How a server that is gone without a word is noticed, unless the URL says otherwise.
@@ -38,6 +40,12 @@ _WATCH = {
 }
 # PostgreSQL takes no null character in a text; this one, which no text has, stands for it.
 _ESCAPE, NULL = "\U0010fffe", "\U0010ffff\U0010fffe"
+
+
+class Raw(psycopg.Connection[Any]):
+    """A connection, and the banks that the server shows it; None where that is not known."""
+
+    sees: str | None = None
 
 
 class _Text(Loader):
@@ -88,15 +96,17 @@ class Pool:
         """How many connections are in use."""
         return self._used
 
-    def lease(self) -> Raw:
-        """A connection, to be given back."""
+    def lease(self, sees: str) -> Raw:
+        """A connection that sees some banks, to be given back."""
         give_up = time.monotonic() + self.patience_s
         while True:
             free = self._take(give_up)
             if free is not None:
-                return free
+                if self._shows(free, sees):
+                    return free
+                continue
             try:
-                raw = self._connected()
+                raw = self._connected(sees)
             except psycopg.Error as error:
                 if not self._worth_waiting(error, give_up):
                     raise
@@ -145,10 +155,25 @@ class Pool:
             self._used += 1
             return self._free.pop().raw if self._free else None
 
-    def _connected(self) -> Raw:
+    def _shows(self, raw: Raw, sees: str) -> bool:
+        """Let a connection see some banks; says whether it is still one."""
+        if raw.sees == sees:
+            return True
+        try:
+            raw.execute(LET_SEE, (sees,))
+        except psycopg.Error:
+            self.give_back(raw, sound=False)
+            if not raw.closed:
+                raise
+            self.forget_free()
+            return False
+        raw.sees = sees
+        return True
+
+    def _connected(self, sees: str) -> Raw:
         try:
             watched = {**_WATCH, **conninfo_to_dict(self._url)}
-            raw = psycopg.connect(make_conninfo("", **watched), autocommit=True)
+            raw = Raw.connect(make_conninfo("", **watched), autocommit=True)
         except BaseException:
             self._one_less()
             raise
@@ -156,12 +181,13 @@ class Pool:
             raw.adapters.register_loader("text", _Text)
             raw.adapters.register_loader("numeric", _Number)
             raw.adapters.register_dumper(Half, HalfDumper)
-            names = list(self._settings)
+            settings = {**self._settings, "holdfast.banks": sees}
             raw.execute(
                 "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) "
                 "AS t (name, value)",
-                (names, [self._settings[name] for name in names]),
+                (list(settings), list(settings.values())),
             )
+            raw.sees = sees
         except BaseException:
             raw.close()
             self._one_less()

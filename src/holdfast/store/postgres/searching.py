@@ -54,6 +54,9 @@ class PostgresReader(NearQuestions, SqliteReader):
     _server: PostgresConnection
     _tokens: words.Tokens
 
+    def let_see(self, banks: Sequence[str] | None) -> None:
+        self._server.keep_to(banks)
+
     def search(
         self,
         bank: str | None,

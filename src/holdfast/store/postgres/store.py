@@ -33,6 +33,13 @@ _TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind = 'r' ORDER BY relname"
 )
+# Of those, what would be passed over with a mere warning.
+_NOT_OURS = (
+    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
+    "AND relkind = 'r' AND NOT pg_has_role(current_user, relowner, 'USAGE') "
+    "AND NOT CASE WHEN current_setting('server_version_num')::integer >= 170000 "
+    "THEN has_table_privilege(oid, 'MAINTAIN') ELSE false END"
+)
 _UNCOUNTED = (
     "SELECT count(*) FROM (SELECT bank, count(*) AS passages, sum(length) AS words FROM passage "
     "GROUP BY bank) AS held FULL JOIN tally USING (bank) "
@@ -211,6 +218,12 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
             "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
         )
         try:
+            if self._server.said(_NOT_OURS):
+                raise StoreError(
+                    f"What is gone from {self._server.place} was not overwritten on its disk: that "
+                    "takes the owner of the tables, or a role with the right MAINTAIN.",
+                    "Let the owner say VACUUM FULL, or see docs/postgres.md.",
+                )
             for (table,) in self._server.said(_TABLES):
                 self._server.script(f'VACUUM (FULL) "{table}"')
         except psycopg.Error as error:

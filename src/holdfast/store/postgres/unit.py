@@ -19,7 +19,7 @@ from psycopg import pq
 
 from holdfast.errors import StoreBusyError, StoreUnavailableError
 from holdfast.store.postgres.faults import is_away, is_beaten
-from holdfast.store.postgres.pool import Pool, Raw
+from holdfast.store.postgres.pool import LET_SEE, Pool, Raw
 
 MOST_BYTES = 16_000_000
 _TRIES = 3
@@ -54,9 +54,13 @@ class Came(NamedTuple):
 class Unit:
     """One transaction, from its beginning until it stands or is taken back."""
 
-    def __init__(self, pool: Pool, most_bytes: int = MOST_BYTES, lock: bool = True) -> None:
-        """Begin; one without the `lock` of those who write is never said again."""
+    def __init__(
+        self, pool: Pool, sees: str, most_bytes: int = MOST_BYTES, lock: bool = True
+    ) -> None:
+        """Begin with the sight of some banks; one without the `lock` of those who write is never
+        said again."""
         self._pool = pool
+        self._saw_first = self._sees = sees
         self._lock = lock
         self._said: list[_Said] | None = [] if lock else None
         self._left = most_bytes
@@ -75,6 +79,12 @@ class Unit:
         """Several statements at once, without values; what has some is not said again."""
         self._said = None
         self._here().execute(cast(LiteralString, statements))
+
+    def let_see(self, banks: str) -> None:
+        """Go on with the sight of these banks."""
+        if banks != self._sees:
+            self.say(LET_SEE, [[banks]], False)
+            self._sees = banks
 
     def say(self, words: LiteralString, rows: Rows, many: bool) -> Came:
         """Run a statement; all of them again, if that is what it takes."""
@@ -138,7 +148,7 @@ class Unit:
     def _begin(self) -> None:
         """Wait for other writers and begin, over a connection that is there."""
         for last in (False, False, True):
-            self._raw = raw = self._pool.lease()
+            self._raw = raw = self._pool.lease(self._saw_first)
             try:
                 raw.execute("BEGIN")
                 row = raw.execute(_LOCK).fetchone() if self._lock else None
@@ -159,7 +169,7 @@ class Unit:
         give_up = time.monotonic() + self._pool.patience_s
         self._drop()
         while True:
-            ((fate,),) = ask(self._pool, _FATE, [[line, number]]).rows
+            ((fate,),) = ask(self._pool, self._saw_first, _FATE, [[line, number]]).rows
             if fate in ("committed", "aborted"):
                 return fate == "committed"
             if fate is None or time.monotonic() > give_up:
@@ -174,6 +184,8 @@ class Unit:
         raw, self._raw = self._raw, None
         if raw is not None:
             lost = raw.closed
+            if self._sees != self._saw_first:
+                raw.sees = None  # which of them, depends on how it ended
             self._pool.give_back(raw, sound and not self._broken_off)
             if lost:
                 self._pool.forget_free()
@@ -193,6 +205,7 @@ class Unit:
 
 def ask(
     pool: Pool,
+    sees: str,
     words: LiteralString,
     rows: Rows,
     hold: Callable[[Raw | None], bool] = lambda raw: True,
@@ -200,7 +213,7 @@ def ask(
     """Ask a question, which changes nothing, and again where its connection was lost. Who wants
     to break it off is told over what it is asked, and tells in the end whether he did not."""
     for last in (False, False, True):
-        raw = pool.lease()
+        raw = pool.lease(sees)
         sound = False
         try:
             hold(raw)

@@ -46,6 +46,15 @@ class Asking:
         self._connection = connection
         self._path = path
 
+    def keep_within(self, banks: Sequence[str] | None) -> None:
+        """Mean these banks where none is named, and see no others as far as the engine can see to
+        that."""
+        self.within = banks
+        self.let_see(banks)
+
+    def let_see(self, banks: Sequence[str] | None) -> None:
+        """See these banks alone, or all; in a file nobody else sees to that."""
+
     @property
     def connection(self) -> Connection:
         """For those who read or write whole tables."""
