@@ -71,6 +71,21 @@ def test_a_history_is_read_in_the_order_of_its_index(path: Path, wanted: Wanted)
     assert any("COVERING INDEX" in step for step in plans(path, lambda s: s.authors(BANK)))
 
 
+def test_vectors_are_not_counted_anew(path: Path) -> None:
+    told = plans(path, lambda store: store.vector_span(BANK, "model"))
+    assert "SEARCH c USING PRIMARY KEY (bank=? AND model=?)" in told
+    with closing(sqlite3.connect(path)) as store:
+        # Where all of them were counted, the table itself would be asked.
+        store.execute("INSERT INTO vector_count VALUES (?, 'model', 7)", (BANK,))
+        store.commit()
+    with closing(SqliteStore(path)) as store:
+        assert store.vector_span(BANK, "model").total == 7
+        store.put_vectors(BANK, "model", [("a", 0, b"")])
+        assert store.faults().derived == ("1 banks whose vectors are not counted",)
+        store.drop_derived()
+        assert store.vector_span(BANK, "model").total == 1
+
+
 def test_a_timeline_reads_each_side_from_its_moment_on(path: Path) -> None:
     moment = Moment(NOON, "exchange", "x1", BANK)
     told = plans(path, lambda store: store.around(BANK, moment, KINDS, 5, 5))

@@ -147,6 +147,6 @@ MADE_AGAIN = (
     "dropped", "entity", "exchange", "fact", "hidden", "label", "labelled", "life", "made",
     "mention", "node", "passage", "pattern", "proposal", "reached", "retained", "review", "rule",
     "rule_file", "same", "sighting", "spelling", "stale", "stance", "statement", "unshown",
-    "vector", "changed",
+    "vector", "vector_count", "changed",
 )  # fmt: skip
 OF_A_MACHINE = ("api_key", "chore", "followed", "parcel", "pause", "repository")

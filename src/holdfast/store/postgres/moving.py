@@ -31,7 +31,7 @@ _TABLES = (
 )
 # What others refer to goes first; what triggers fill by themselves, last and anew.
 _FIRST = ("bank", "source", "session")
-_LAST = ("unshown",)
+_LAST = ("unshown", "vector_count")
 _AT_ONCE = 500
 
 

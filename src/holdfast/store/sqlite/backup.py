@@ -32,9 +32,9 @@ _TABLES = (
 # What can be made again from the rest: counted, but not part of the hash.
 _DERIVED = frozenset(
     "exchange digest label labelled bearer passage vector stale claim fact life bearing review "
-    "dropped concept concept_member concept_anchor node spelling mention entity dimension sighting "
-    "unshown retained stance opinion belief pattern statement changed reached made hidden chore "
-    "touch authored astray".split()
+    "vector_count dropped concept concept_member concept_anchor node spelling mention entity "
+    "dimension sighting unshown retained stance opinion belief pattern statement changed reached "
+    "made hidden chore touch authored astray".split()
 )
 
 

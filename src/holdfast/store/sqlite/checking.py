@@ -28,6 +28,11 @@ _DERIVED = (
         "SELECT count(*) FROM exchange WHERE NOT EXISTS "
         "(SELECT 1 FROM session WHERE session.bank = exchange.bank AND id = exchange.session)",
     ),
+    (
+        "banks whose vectors are not counted",
+        "SELECT count(*) FROM (SELECT bank, model, count(*) FROM vector GROUP BY bank, model "
+        "EXCEPT SELECT bank, model, total FROM vector_count) AS uncounted",
+    ),
 )
 
 

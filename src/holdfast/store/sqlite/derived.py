@@ -129,6 +129,10 @@ class DerivedWays(
         self.drop_graph()
         self._drop_retained()
         self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
+        self._run("DELETE FROM vector_count")
+        self._run(
+            "INSERT INTO vector_count SELECT bank, model, count(*) FROM vector GROUP BY bank, model"
+        )
         self._rebuild_index()
 
     def _rebuild_index(self) -> None:

@@ -35,6 +35,7 @@ _NAMES = (
     "019_imports",
     "020_keys",
     "021_commits_by_time",
+    "022_vector_count",
 )
 VERSION = len(_NAMES)
 

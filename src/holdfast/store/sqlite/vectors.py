@@ -18,8 +18,9 @@ class VectorQuestions(Asking):
 
     def vector_span(self, bank: str, model: str) -> VectorSpan:
         row = self._one(
-            "SELECT count(*), coalesce(min(rowid), 0), coalesce(max(rowid), 0) FROM vector "
-            "WHERE bank = ? AND model = ?",
+            "SELECT total, (SELECT min(rowid) FROM vector AS v WHERE v.bank = c.bank "
+            "AND v.model = c.model), (SELECT max(rowid) FROM vector AS v WHERE v.bank = c.bank "
+            "AND v.model = c.model) FROM vector_count AS c WHERE bank = ? AND model = ?",
             bank,
             model,
         )
