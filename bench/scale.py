@@ -4,7 +4,8 @@ Synthetic passages of words drawn as words are drawn (few often, many seldom) an
 of the shipped model's size, written straight into the store. The control, in the same process
 and taking turns with the subject: one exact NumPy product over the same vectors plus one
 full-text query of the same words. The second comparison: the same recall in one bank of 20,000
-alone and in one of fifty banks of 20,000 each.
+alone and in one of fifty banks of 20,000 each. Where `HOLDFAST_RERANKER` names a cross-encoder, the
+same with it: that takes a quiet machine, for the limits are milliseconds.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ EACH = int(os.environ.get("HOLDFAST_BENCH_EACH", "20000"))
 ROUNDS = 25
 VOCABULARY = 30_000
 QUESTIONS = 25
+READ = 60
 
 
 def words(chance: random.Random, count: int, rarest: int = 1) -> str:
@@ -138,13 +140,37 @@ def _one_large(home: Path) -> list[str]:
     for question in questions:
         for name, ask in cases.items():
             taken[name] += median(ask, [question])
+    read = _read_across(home, store)
     store.close()
     base = statistics.median(taken["control"])
     return [
         f"scale: {ONE:,} passages in one bank, {name}: {statistics.median(times) * 1000:.0f} ms, "
         f"{statistics.median(times) / base:.1f} x one scan and one full-text query (limit 3)"
         for name, times in taken.items()
-    ]
+    ] + read
+
+
+def _read_across(home: Path, store: SqliteStore) -> list[str]:
+    model = os.environ.get("HOLDFAST_RERANKER", "")
+    if not model:
+        return ["scale: no cross-encoder is named by HOLDFAST_RERANKER; recall with one not timed"]
+    meaning = load_meaning(Settings(home=home, claude_dir=home, rerank_model=model))
+    chance = random.Random(8)
+    questions = [words(chance, 6, 100) for _ in range(READ)]
+    told: list[str] = []
+    for budget, limit in ((Budget.MID, 300), (Budget.HIGH, 600)):
+        plan = Plan(budget=budget)
+
+        def ask(question: str, plan: Plan = plan) -> object:
+            return rank(store, "one", question, plan, lambda: NOW, meaning)
+
+        ask(questions[0])
+        cuts = statistics.quantiles(median(ask, questions), n=20)
+        told.append(
+            f"scale: {ONE:,} passages in one bank, a cross-encoder over {plan.means.rerank}: "
+            f"{cuts[9] * 1000:.0f} ms, p95 {cuts[18] * 1000:.0f} ms (limit {limit})"
+        )
+    return told
 
 
 def _many(home: Path) -> list[str]:

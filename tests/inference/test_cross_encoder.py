@@ -27,6 +27,16 @@ def test_scores_come_in_the_order_of_the_texts_and_long_texts_are_cut(tmp_path: 
     assert reranker.score("who?", []) == []
 
 
+def test_only_as_many_are_read_as_there_are_tokens_for(tmp_path: Path) -> None:
+    reranker = CrossEncoder(count_of_second(tmp_path / "pairs.onnx"), TOKENIZER)
+    scores = reranker.score("who?", TEXTS)
+    assert scores is not None
+    assert reranker.score("who?", iter(TEXTS), tokens=10_000) == scores
+    spent = reranker.score("who?", TEXTS, tokens=40)
+    assert spent is not None and 0 < len(spent) < len(TEXTS) and spent == scores[: len(spent)]
+    assert reranker.score("who?", TEXTS, tokens=1) == []
+
+
 def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
     path = count_of_second(tmp_path / "pairs.onnx")
     one, three = (CrossEncoder(path, TOKENIZER, threads=count) for count in (1, 3))

@@ -16,7 +16,6 @@ from holdfast.recall.fusion import (
     admit,
     by_places,
     by_scores,
-    kinds_of_evidence,
     smooth,
     support,
     weights_for,
@@ -154,8 +153,9 @@ def test_what_an_arm_gives_to_anything_counts_for_nothing() -> None:
 def test_words_found_twice_count_once_and_other_words_for_them_a_little_less() -> None:
     both = Candidate(passage(0), scores={"direct_fts": 1.0, "expanded_fts": 1.0, "summaries": 1.0})
     other = Candidate(passage(1), scores={"expanded_fts": 1.0})
-    assert kinds_of_evidence(both)["words"] == 1.0
-    assert 0.5 < kinds_of_evidence(other)["words"] < 1.0
+    by_scores([both, other], WORDS_ONLY)
+    assert both.score == 1.0
+    assert 0.5 < other.score < 1.0
 
 
 def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:

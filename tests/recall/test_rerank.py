@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -61,11 +61,17 @@ class Told:
     def __init__(self, values: Sequence[float] | None = None) -> None:
         self._values = values
         self.read: list[str] = []
+        self.tokens: int | None = None
 
     def score(
-        self, query: str, texts: Sequence[str], deadline: float | None = None
+        self,
+        query: str,
+        texts: Iterable[str],
+        deadline: float | None = None,
+        tokens: int | None = None,
     ) -> list[float] | None:
         self.read += texts
+        self.tokens = tokens
         return None if self._values is None else list(self._values)
 
     def judge(
@@ -151,6 +157,21 @@ def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path
     met, elsewhere = told.read
     assert answer in met and met.startswith("[8 May 2026] ")
     assert elsewhere.startswith("[8 May 2026] We talked about the weather")
+
+
+def test_a_cross_encoder_may_read_as_much_as_many_short_texts_are(tmp_path: Path) -> None:
+    told = Told([1.0])
+    reading = CrossReading(Semantics(tmp_path, Parts(None, None, None, told)))
+    reading.judge(asked("x"), [candidate("a", "a")] * 3, float("inf"))
+    assert told.tokens == 2000  # what few are, cannot be too much
+    reading.judge(asked("x"), [candidate("a", "a")] * 50, float("inf"))
+    assert told.tokens == 5000
+
+
+def test_what_was_not_looked_at_keeps_its_score() -> None:
+    pool = pool_of(*(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2))))
+    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 3, 1.0, blended)
+    assert (strategy.found, order(pool), pool.ranked()[2].score) == (2, ["b", "a", "c"], 2)
 
 
 def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:

@@ -165,8 +165,8 @@ def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path)
     meaning = semantics(tmp_path, None)
     assert meaning.nearest(store, None, "buoy", 10) == Found(())
     assert meaning.similarities(store, "buoy", [passage("x", "buoy")]) == {}
-    assert meaning.soft({"buoy": 1.0}, ["buoy", ""]) == [0.0, 0.0]
-    assert not meaning.has_reranker and meaning.rerank("buoy", ["buoy"], 0.0) is None
+    assert meaning.soft({"buoy": 1.0}, [("buoy",), ("",)]) == [0.0, 0.0]
+    assert not meaning.has_reranker and meaning.rerank("buoy", ["buoy"], 0.0, 9) is None
 
 
 def test_the_same_question_is_embedded_once(store: SqliteStore, tmp_path: Path) -> None:
@@ -207,13 +207,19 @@ def test_what_is_deleted_is_not_found_any_more(
 def test_the_same_words_match_wholly(words: Semantics) -> None:
     weight = {"retry": 2.0, "wrapper": 1.0, "parsehttprequest": 0.5}
     texts = ["the retry wrapper calls parsehttprequest", "retry", "zebra crossing", ""]
-    whole, part, strange, nothing = words.soft(weight, texts)
+    whole, part, strange, nothing = words.soft(weight, [(text,) for text in texts])
     assert whole == pytest.approx(1.0, abs=1e-5)
     assert 1 > part > strange >= nothing >= 0
 
 
+def test_a_text_in_stretches_is_one_text(words: Semantics) -> None:
+    weight = {"retry": 2.0, "wrapper": 1.0}
+    apart, one = words.soft(weight, [("the retry", "wrapper"), ("the retry wrapper",)])
+    assert apart == one == pytest.approx(1.0, abs=1e-5)
+
+
 def test_a_near_word_counts_for_part(words: Semantics) -> None:
-    near, far = words.soft({"car": 1.0}, ["the automobile vehicle", "the oxygen treaty"])
+    near, far = words.soft({"car": 1.0}, [("the automobile vehicle",), ("the oxygen treaty",)])
     assert 1 > near > far
 
 
@@ -226,5 +232,5 @@ def test_soft_matching_stays_within_bounds(
     words: Semantics, weight: dict[str, float], texts: list[str]
 ) -> None:
     same = " ".join(weight)
-    values = words.soft(weight, [*texts, same, same * 2])
+    values = words.soft(weight, [(text,) for text in (*texts, same, same * 2)])
     assert len(values) == len(texts) + 2 and all(0 <= value <= 1 for value in values)

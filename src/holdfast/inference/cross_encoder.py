@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -49,14 +49,28 @@ class CrossEncoder:
         self.name: str = f"{path.stem}-{digest[:12]}"
 
     def score(
-        self, query: str, texts: Sequence[str], deadline: float | None = None
+        self,
+        query: str,
+        texts: Iterable[str],
+        deadline: float | None = None,
+        tokens: int | None = None,
     ) -> list[float] | None:
-        """One score per text, in the order given; None when there was not the time."""
-        rows = [Row(*self._tokenizer.pair(query, text, LONGEST_TEXT)) for text in texts]
+        """One score per text, in the order given, until `tokens` are spent; None when there was
+        not the time."""
+        rows = list(self._affordable(query, texts, tokens))
         found = self._session.run_all(
             rows, late=lambda: deadline is not None and self._clock() >= deadline
         )
         return None if found is None else [_one_number(output) for output in found]
+
+    def _affordable(self, query: str, texts: Iterable[str], tokens: int | None) -> Iterator[Row]:
+        spent = 0
+        for text in texts:
+            row = Row(*self._tokenizer.pair(query, text, LONGEST_TEXT))
+            spent += len(row.ids)
+            if tokens is not None and spent > tokens:
+                return
+            yield row
 
 
 def _one_number(output: Output) -> float:

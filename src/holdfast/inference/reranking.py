@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Protocol
 
 
@@ -13,10 +13,15 @@ class Reranker(Protocol):
     def name(self) -> str: ...
 
     def score(
-        self, query: str, texts: Sequence[str], deadline: float | None = None
+        self,
+        query: str,
+        texts: Iterable[str],
+        deadline: float | None = None,
+        tokens: int | None = None,
     ) -> list[float] | None:
         """One score per text, higher is better, comparable within this call only.
 
-        None when `deadline`, a value of `time.monotonic()`, passed before all were scored.
+        With `tokens`, only of the first texts, as many as are no more in all. None when
+        `deadline`, a value of `time.monotonic()`, passed before all those were scored.
         """
         ...

@@ -18,6 +18,7 @@ from holdfast.recall.candidates import Candidate, Find, Key, Pool, key_of
 # code are exact. No set of questions is served best by these, and every set is served well.
 LOOSE: Mapping[str, float] = {"words": 0.25, "soft": 0.30, "meaning": 0.45}
 EXACT: Mapping[str, float] = {"words": 0.40, "soft": 0.30, "meaning": 0.30}
+_KINDS = ("words", "meaning", "soft")
 # Words alone, where no model looks.
 WORDS_ONLY: Mapping[str, float] = {"words": 1.0}
 # On top of these, that a record mentions what the question names: it decides between near ties.
@@ -59,21 +60,16 @@ def _place(find: Find) -> tuple[float, Key]:
     return -find.score, key_of(find.passage)
 
 
-def kinds_of_evidence(candidate: Candidate) -> dict[str, float]:
-    """An arm's score counts once for the kind of evidence that it is."""
-    s = candidate.scores
-    words = max(
-        s.get("direct_fts", 0.0), _EXPANDED * s.get("expanded_fts", 0.0), s.get("summaries", 0.0)
-    )
-    return {"words": words, "meaning": s.get("semantic", 0.0), "soft": s.get("soft", 0.0)}
-
-
 def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> None:
-    """The weighted sum of the evidence."""
+    """The weighted sum of the evidence: an arm's score counts once for the kind that it is."""
+    by_words, by_meaning, by_pieces = (weights.get(kind, 0.0) for kind in _KINDS)
     for candidate in candidates:
-        evidence = kinds_of_evidence(candidate)
-        named = GRAPH * candidate.scores.get("graph", 0.0)
-        candidate.score = named + sum(weights.get(kind, 0.0) * evidence[kind] for kind in evidence)
+        of = candidate.scores.get
+        words = max(
+            of("direct_fts", 0.0), _EXPANDED * of("expanded_fts", 0.0), of("summaries", 0.0)
+        )
+        told = by_words * words + by_meaning * of("semantic", 0.0) + by_pieces * of("soft", 0.0)
+        candidate.score = GRAPH * of("graph", 0.0) + told
 
 
 def by_places(candidates: Sequence[Candidate]) -> None:

@@ -3,7 +3,7 @@ longer to load than a search by words takes in all, so nothing here imports them
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from holdfast.model.query import Layer, Passage
@@ -37,10 +37,14 @@ class Meaning(Protocol):
         """The cosines of some passages; those without a vector are left out."""
         ...
 
-    def soft(self, weight: Mapping[str, float], texts: Sequence[str]) -> list[float]:
-        """How well texts cover weighted words if near words count for part: 0 to 1."""
+    def soft(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+        """How well texts, each in one stretch or several, cover weighted words if near words count
+        for part: 0 to 1."""
         ...
 
-    def rerank(self, query: str, texts: Sequence[str], deadline: float) -> list[float] | None:
-        """A cross-encoder's scores, or None if there is none or time ran out."""
+    def rerank(
+        self, query: str, texts: Iterable[str], deadline: float, tokens: int
+    ) -> list[float] | None:
+        """A cross-encoder's scores of as many as `tokens` suffice for, or None if there is none or
+        time ran out."""
         ...

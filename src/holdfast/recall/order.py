@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import product
 
 from holdfast.language import STOPWORDS, decides, sentences, shared, stem, telling, words
 from holdfast.model.query import Passage
@@ -86,6 +88,7 @@ def weigh_in(
     candidate.notes.update(factors)
 
 
+@lru_cache(16)
 def _speaks_for_another(role: str, question: str) -> bool:
     """A question about what I did is answered in my words, one about your advice in yours."""
     asked = question[:_QUESTION]
@@ -128,16 +131,13 @@ def _authority(candidate: Candidate) -> float:
 def _later_first(ranked: list[Candidate]) -> list[Candidate]:
     """Where two records decide the same matter, the later stands above the one it amends."""
     head = ranked[:_LOOKED_AT]
-    deciding = [(c, _matter(c)) for c in head if c.passage.time and _decides(c)]
-    for later, its in deciding:
-        for earlier, other in deciding:
-            amends = (
-                later.passage.time > earlier.passage.time
-                and later.passage.session != earlier.passage.session
-                and _CLOSE * earlier.score <= later.score < earlier.score
-                and len(its & other) >= _SAME_MATTER * min(len(its), len(other))
-            )
-            if amends:
+    decided = cache(_decided)
+    for later, earlier in product([*head], repeat=2):
+        close = _CLOSE * earlier.score <= later.score < earlier.score
+        after = later.passage.time > earlier.passage.time > ""
+        if close and after and later.passage.session != earlier.passage.session:
+            its, other = decided(later.passage), decided(earlier.passage)
+            if its and other and len(its & other) >= _SAME_MATTER * min(len(its), len(other)):
                 later.notes["amends"] = round(earlier.score - later.score, 4)
                 later.score = earlier.score
                 head.remove(later)
@@ -174,10 +174,9 @@ def _on_a_line(candidate: Candidate, lines: Sequence[frozenset[str]]) -> bool:
     return any(len(line & said) >= 2 and shared(line, said) >= 0.5 for line in lines)
 
 
-def _decides(candidate: Candidate) -> bool:
-    return any(decides(sentence) for sentence in sentences(candidate.passage.body[:4000]))
-
-
-def _matter(candidate: Candidate) -> set[str]:
-    said = words(candidate.passage.body[:2000])
-    return {stem(word) for word in said if word not in STOPWORDS}
+def _decided(passage: Passage) -> frozenset[str]:
+    """The words of the matter that a passage decides; none if it decides nothing."""
+    if not any(map(decides, sentences(passage.body[:4000]))):
+        return frozenset()
+    said = words(passage.body[:2000])
+    return frozenset(stem(word) for word in said if word not in STOPWORDS)

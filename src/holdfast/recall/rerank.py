@@ -28,9 +28,11 @@ _CONTEXT = 300
 _SHORT = 400
 # What words that stand together count beside words matched one by one, which count 1.
 _TOGETHER = 2 / 3
-# The cross-encoder takes as long as its texts are long: of a long one it is given a stretch, the
-# start unless another holds more of the question.
+# The cross-encoder takes as long as its texts are long. Of a long one it is given a stretch, the
+# start unless another holds more of the question; and of many long ones it reads fewer, the best.
 _READ = 800
+_TOKENS_EACH = 100
+_FEW = 20
 _STEP = 200
 _SEARCHED = 4800
 _WORTH_MOVING = 0.02
@@ -39,6 +41,8 @@ _BESIDE = 0.1
 _AROUND = 0.1
 _BEST_OF_SESSION = 3
 
+# In one stretch or several.
+_Text = tuple[str, ...]
 Effect = Callable[[Sequence[Candidate], Sequence[float]], None]
 
 
@@ -53,8 +57,9 @@ class Reranker(Protocol):
     def judge(
         self, query: Query, best: Sequence[Candidate], deadline: float
     ) -> Sequence[float] | None:
-        """One number a candidate, higher is better, comparable within this call only; None when
-        `deadline`, a value of `time.monotonic()`, passed before all were judged."""
+        """One number a candidate, higher is better, comparable within this call only; fewer than
+        there are candidates if the last were not looked at; None when `deadline`, a value of
+        `time.monotonic()`, passed too soon."""
         ...
 
 
@@ -84,12 +89,12 @@ class CloseLook:
         both = zip(matched, close, strict=True)
         return [value / highest + _TOGETHER * near for value, near in both]
 
-    def _values(self, query: Query, texts: list[list[str]]) -> Callable[[str], float]:
+    def _values(self, query: Query, texts: list[list[_Text]]) -> Callable[[_Text], float]:
         """What each text is worth; each is read once, however often it stands there."""
         flat = list(dict.fromkeys(text for parts in texts for text in parts))
         soft = self._meaning.soft(query.words, flat)
         values = {
-            text: value * min(1.0, (_SHORT / max(len(text), 1)) ** 0.5)
+            text: value * min(1.0, (_SHORT / max(len(" ".join(text)), 1)) ** 0.5)
             for text, value in zip(flat, soft, strict=True)
         }
         return values.__getitem__
@@ -108,8 +113,9 @@ class CrossReading:
     ) -> Sequence[float] | None:
         """By a stretch of each; what is short after what stood before it, what is long only after
         its day, since its own words say what it is about."""
-        texts = [_read_by(candidate, query.weight)[:_READ] for candidate in best]
-        return self._meaning.rerank(query.text, texts, deadline)
+        texts = (_read_by(candidate, query.weight)[:_READ] for candidate in best)
+        tokens = _TOKENS_EACH * max(len(best), _FEW)
+        return self._meaning.rerank(query.text, texts, deadline, tokens)
 
 
 def rerank(
@@ -125,8 +131,8 @@ def rerank(
     ms = round((monotonic() - started) * 1000, 2)
     if values is None:
         return Strategy(reranker.name, ms, 0, timed_out=True)
-    effect(best, values)
-    return Strategy(reranker.name, ms, len(best))
+    effect(best[: len(values)], values)
+    return Strategy(reranker.name, ms, len(values))
 
 
 def as_evidence(best: Sequence[Candidate], values: Sequence[float]) -> None:
@@ -185,7 +191,7 @@ def _is_short_turn(candidate: Candidate) -> bool:
 def _read_by(candidate: Candidate, weight: Mapping[str, float]) -> str:
     body, time = candidate.passage.body, candidate.passage.time
     if len(body) <= _SHORT:
-        return _in_context(candidate)[0]
+        return " ".join(_in_context(candidate)[0])
     stretch = body[_telling_start(body, weight) :]
     if not time:
         return stretch
@@ -207,13 +213,14 @@ def _telling_start(body: str, weight: Mapping[str, float]) -> int:
     return body.find(" ", start) + 1 if start else 0
 
 
-def _parts(candidate: Candidate) -> list[str]:
+def _parts(candidate: Candidate) -> list[_Text]:
     """A passage in pieces of a size."""
     body = candidate.passage.body
-    return [body[n : n + _PART] for n in range(0, min(len(body), _PART * _PARTS), _PART)] or [""]
+    steps = range(0, min(len(body), _PART * _PARTS), _PART)
+    return [(body[n : n + _PART],) for n in steps] or [("",)]
 
 
-def _in_context(candidate: Candidate) -> list[str]:
+def _in_context(candidate: Candidate) -> list[_Text]:
     """The same, the first piece with what stood before it."""
     first, *rest = _parts(candidate)
-    return [f"{candidate.passage.context[:_CONTEXT]} {first}", *rest]
+    return [(candidate.passage.context[:_CONTEXT], *first), *rest]

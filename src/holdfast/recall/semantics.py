@@ -5,7 +5,7 @@ The only module of recall that needs NumPy; it is loaded when a question needs i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -134,12 +134,15 @@ class Semantics:
                     found[key_of(passage)] = best[passage.hash]
         return found
 
-    def soft(self, weight: Mapping[str, float], texts: Sequence[str]) -> list[float]:
+    def soft(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
         tokenizer, vectors = self._parts.tokenizer, self._parts.pieces
         asked = {} if tokenizer is None else _weighed_pieces(weight, tokenizer)
         if tokenizer is None or vectors is None or not asked or not texts:
             return [0.0] * len(texts)
-        held = [tokenizer.pieces(text, _PIECES) or [0] for text in texts]
+        cut = {part: tokenizer.pieces(part, _PIECES) for text in texts for part in text}
+        held = [
+            [*chain.from_iterable(cut[part] for part in text)][:_PIECES] or [0] for text in texts
+        ]
         pieces = np.fromiter(chain.from_iterable(held), np.int64)
         distinct, place = np.unique(pieces, return_inverse=True)
         alike = vectors.vectors(list(asked)) @ vectors.vectors(distinct.tolist()).T
@@ -151,9 +154,11 @@ class Semantics:
         # A product of a vector with itself can be a little more than 1.
         return [min(1.0, float(value) / total) for value in weights @ nearest]
 
-    def rerank(self, query: str, texts: Sequence[str], deadline: float) -> list[float] | None:
+    def rerank(
+        self, query: str, texts: Iterable[str], deadline: float, tokens: int
+    ) -> list[float] | None:
         reranker = self._parts.reranker
-        return reranker.score(query, texts, deadline) if reranker is not None else None
+        return reranker.score(query, texts, deadline, tokens) if reranker is not None else None
 
     def _vector(self, embedder: Embedder, query: str) -> Floats:
         known = self._queries.get(query)
