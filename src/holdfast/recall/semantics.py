@@ -55,7 +55,11 @@ class Reranker(Protocol):
     """As much of a cross-encoder as a question needs."""
 
     def score(
-        self, query: str, texts: Sequence[str], deadline: float | None = None
+        self,
+        query: str,
+        texts: Iterable[str],
+        deadline: float | None = None,
+        tokens: int | None = None,
     ) -> list[float] | None: ...
 
 
