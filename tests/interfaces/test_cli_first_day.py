@@ -156,6 +156,18 @@ def test_without_a_word_it_says_where_you_stand_and_the_one_next_step(
     nothing = told()
     assert "Capture is not set up" in nothing and "Next:  holdfast setup\n" in nothing
     assert not (tmp_path / "home").exists()
+    (tmp_path / "claude").mkdir()
+    assert main(["setup", "--yes"]) == 0
+    capsys.readouterr()
+    assert "Next:  holdfast ingest FOLDER\n" in told()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "claude").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "claude").chmod(0o755)
+    with monkeypatch.context() as there:
+        there.setenv("PATH", str(tmp_path / "bin"))
+        assert "Next:  claude\n" in told()
+    assert main(["uninstall", "--yes"]) == 0
+    capsys.readouterr()
     bug_hunt().write(tmp_path / "claude" / "projects" / "p")
     assert "1 transcript on this machine could be read" in told()
     assert main(["setup", "--yes"]) == 0

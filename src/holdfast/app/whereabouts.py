@@ -110,6 +110,10 @@ def next_step(stand: Stand, agent_here: bool, waits: int = 0) -> Step:
         return Step("holdfast ingest", f"Reads the {stand.unread:,} transcripts on this machine.")
     if empty and verdict.state == "off":
         return Step("holdfast setup", "No agent was found here yet; it is made ready for one.")
+    if empty and not host.find_program():
+        return Step(
+            "holdfast ingest FOLDER", "No `claude` is on the path; name transcripts to read."
+        )
     if empty:
         return Step("claude", "Work as ever; what is said is remembered from the next session on.")
     if stand.failure is not None and stand.failure.open:
