@@ -1,4 +1,4 @@
-"""Checks of a store that compares vectors itself."""
+"""Checks of a store that counts vectors, and of one that compares them itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import struct
 from math import cos, radians, sin
 
 from holdfast.model.query import Passage
+from holdfast.store.vectors import VectorSpan
 from holdfast.testing.store_samples import (
     BANK,
     OTHER,
@@ -48,6 +49,23 @@ def check_a_store_that_compares_vectors_names_the_nearest(make_store: MakeStore)
         left = {one.hash for one in store.nearest_vectors(BANK, MODEL, _towards(7), 3) or []}
         assert "h7" not in left and {"h6", "h8"} <= left, "the nearest after one was dropped"
         expect(store.unplaced_vectors(BANK, MODEL), 1, "what is not whole")
+
+
+def check_vectors_are_counted_as_they_come_and_go(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [_said("turn", 1)])
+        for data in (b"\0", b"\1"):
+            with store.transaction():
+                store.put_vectors(BANK, MODEL, [("h1", 0, data), ("h1", 1, data), ("h2", 0, data)])
+                store.put_vectors(OTHER, MODEL, [("h1", 0, data)])
+            expect(store.vector_span(BANK, MODEL).total, 3, "what was there is not counted again")
+        with store.transaction():
+            store.prune_vectors(MODEL)
+        expect(store.vector_span(BANK, MODEL).total, 2, "what is of no passage is gone")
+        expect(store.vector_span(OTHER, MODEL), VectorSpan(0, 0, 0), "another bank")
+        told = [fault for fault in store.faults().derived if "vectors" in fault]
+        expect(told, [], "faults")
 
 
 def _towards(degrees: int) -> bytes:

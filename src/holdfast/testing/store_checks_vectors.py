@@ -398,19 +398,3 @@ def check_breaking_off_nothing_is_harmless(make_store: MakeStore) -> None:
         _derive(store, _said("p", "a"))
         store.interrupt()
         expect(_waiting(store), {"p"}, "unembedded")
-
-
-def check_vectors_are_counted_as_they_come_and_go(make_store: MakeStore) -> None:
-    with prepared(make_store) as store:
-        _derive(store, _said("p1", "a"))
-        for data in (b"\0", b"\1"):
-            with store.transaction():
-                store.put_vectors(BANK, MODEL, [("a", 0, data), ("a", 1, data), ("b", 0, data)])
-                store.put_vectors(OTHER, MODEL, [("a", 0, data)])
-            expect(store.vector_span(BANK, MODEL).total, 3, "what was there is not counted again")
-        with store.transaction():
-            store.prune_vectors(MODEL)
-        expect(store.vector_span(BANK, MODEL).total, 2, "what is of no passage is gone")
-        expect(store.vector_span(OTHER, MODEL), VectorSpan(0, 0, 0), "another bank")
-        told = [fault for fault in store.faults().derived if "vectors" in fault]
-        expect(told, [], "faults")
