@@ -147,6 +147,9 @@ class Site:
         if fault.status == 503:
             aside["retry-after"] = "2"
         if "text/html" in request.headers.get("accept", ""):
+            if isinstance(error, RequestValidationError):
+                remedy = "Correct the address, or choose a place above."
+                fault = fault._replace(message=_in_words(error), remedy=remedy)
             page = self.pages.render(
                 "error.html", status=fault.status, message=fault.message, remedy=fault.remedy
             )
@@ -211,6 +214,14 @@ def _misfits(error: RequestValidationError) -> str:
         f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()[:5]
     ]
     return "; ".join(told)[:1000]
+
+
+def _in_words(error: RequestValidationError) -> str:
+    """The same for people."""
+    told = [
+        f"{one['loc'][-1]} {str(one['msg']).removeprefix('Input ')}" for one in error.errors()[:5]
+    ]
+    return f"{'; '.join(told)[:1000]}."
 
 
 async def _health() -> dict[str, str]:
