@@ -39,6 +39,7 @@ class Metrics:
         self.took: dict[str, Histogram] = {}
         self.refused: Counter[str] = Counter()
         self.store_errors: Counter[str] = Counter()
+        self.log_lost = 0
 
     def add(self, way: str, status: int, seconds: float) -> None:
         """One request that was answered."""
@@ -62,6 +63,11 @@ class Metrics:
         ):
             lines += _told(name, "counter", what)
             lines += [f"{name}{_labels(**{label: key})} {n}" for key, n in sorted(counts.items())]
+        name = "holdfast_log_lines_lost_total"
+        lines += [
+            *_told(name, "counter", "Lines of the log that nobody took."),
+            f"{name} {self.log_lost}",
+        ]
         own = {
             "holdfast_in_flight": ("Requests that are being answered.", float(self.in_flight)),
             "holdfast_start_time_seconds": ("When this server began.", self.begun),

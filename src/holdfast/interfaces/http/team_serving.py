@@ -135,6 +135,7 @@ async def serve(
         )
     finally:
         await _leave(desk, log)
+        log.settle()
 
 
 async def _run(
@@ -193,6 +194,7 @@ async def _leave(desk: Desk, log: Log) -> None:
     left = desk.is_busy
     log.write("ended", broken_off=left)
     if left:
+        log.settle()
         sys.stdout.flush()
         os._exit(0)
     desk.close()

@@ -126,6 +126,7 @@ class Watch:
         client = scope.get("client")
         method, _, route = way.partition(" ")
         queries = self._how.with_queries
+        self._how.metrics.log_lost = self._how.log.lost
         self._how.log.write(
             "request",
             request_id=told.id,
