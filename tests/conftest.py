@@ -1,13 +1,20 @@
-"""What every test run leaves behind: nothing, also not in memory."""
+"""What every test run leaves behind: nothing, also not in memory; and what its processes share."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 MEMORY = Path("/dev/shm")
+
+# The tests start hundreds of processes. Where the environment keeps Python from writing down what
+# it compiled, each of them would compile the whole package anew, for longer than it then works.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.hookimpl(trylast=True)
