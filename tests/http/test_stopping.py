@@ -74,6 +74,8 @@ def test_a_question_is_stopped_while_it_waits_and_while_it_is_worked_on(
         expect(page.get_by_role("heading", level=1)).to_have_text(NEXT)
         assert page.locator("#steps li").count() == 0, "one engine does one thing at a time"
         _stop(page)
+    found = json.loads(looker.server.ask("/api/v1/recall?q=SQLite").text)
+    assert found["hits"], "who only recalls does not wait behind a model"
     name = second.url.partition("/research/")[2].partition("?")[0].partition("#")[0]
     told = json.loads(looker.server.ask(f"/api/v1/research/{name}").text)
     assert (told["state"], told["questions"]) == ("running", [NEXT])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from holdfast.inference import packaged
 from holdfast.inference.choose import choose_embedder, choose_reranker
@@ -29,6 +30,7 @@ class _Shared:
         self._held: tuple[Settings, Parts] | None = None
 
     def parts(self, settings: Settings) -> Parts:
+        settings = replace(settings, principal=None)  # they are the same for everybody
         with self._lock:
             if self._held is None or self._held[0] != settings:
                 self._held = settings, _open_parts(settings)

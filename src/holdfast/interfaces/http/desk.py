@@ -1,6 +1,7 @@
 """The memory behind a server. A connection belongs to its thread, and models take much memory and
 are wanted once: so light questions go to a few threads, each with a memory of its own, and what
-needs models, or changes anything, goes to one thread that does one thing after the other."""
+needs models, or changes anything, goes to one thread that does one thing after the other. What can
+take minutes has one of its own, so that nobody who asks waits behind it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from holdfast.app.waiting import count_waiting
 from holdfast.errors import BusyError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.asker import owner, principal
 from holdfast.principal import Principal
-from holdfast.settings import Settings
+from holdfast.settings import NO_MODEL, Settings
 
 READERS = 4
 # More than this waiting is not being served but being buried.
@@ -42,6 +43,7 @@ class Desk:
         self._most_waiting = most_waiting
         self._readers = ThreadPoolExecutor(readers, "reader")
         self._engine = ThreadPoolExecutor(1, "engine")
+        self._errands = ThreadPoolExecutor(1, "errand")
         self._own = threading.local()
         self._open: set[Holdfast] = set()
         self._waiting = 0
@@ -55,6 +57,7 @@ class Desk:
         self.took = {
             "looks": deque[float](maxlen=_REMEMBERED),
             "work": deque[float](maxlen=_REMEMBERED),
+            "errands": deque[float](maxlen=_REMEMBERED),
         }
 
     @property
@@ -88,6 +91,15 @@ class Desk:
         wider = who if who.banks is None else who._replace(banks=(*who.banks, *also))
         return await self._hand_in(self._engine, "work", what, wider)
 
+    async def think(self, what: What[T]) -> T:
+        """What a model service may be asked for, if the settings name one; they take their time."""
+        by_rules = self._settings.models.use == NO_MODEL
+        return await (self.work(what) if by_rules else self.run_errand(what))
+
+    async def run_errand(self, what: What[T]) -> T:
+        """What can take long: it reads files in, makes copies, or waits for a model service."""
+        return await self._hand_in(self._errands, "errands", what, principal())
+
     @property
     def is_busy(self) -> bool:
         """Whether a thread is at work."""
@@ -100,12 +112,12 @@ class Desk:
 
     def refuse(self) -> None:
         """Begin nothing any more; who waits is told so."""
-        for threads in (self._readers, self._engine):
+        for threads in (self._readers, self._engine, self._errands):
             threads.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """Let go of everything; what was begun is finished first."""
-        for threads in (self._readers, self._engine):
+        for threads in (self._readers, self._engine, self._errands):
             threads.shutdown(wait=True, cancel_futures=True)
         self._open.clear()
 

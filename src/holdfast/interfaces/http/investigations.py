@@ -1,8 +1,8 @@
 """Investigations that somebody follows over HTTP.
 
-They run on the desk's one thread for models, one after the other, and are written to their
-journals; following one is reading its journal on. Whoever starts one gets its name at once, though
-it may still wait for its turn: until it is written down, what was asked is known here.
+They run on one thread of the desk's, one after the other, and are written to their journals;
+following one is reading its journal on. Whoever starts one gets its name at once, though it may
+still wait for its turn: until it is written down, what was asked is known here.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Investigations:
 
         end, problem = State.CANCELLED, "It was stopped before it began."
         try:
-            await self._desk.work(all_of_it)
+            await self._desk.think(all_of_it)
         except HoldfastError as error:
             end, problem = State.FAILED, f"{error.message} {error.remedy}".strip()
         finally:

@@ -200,8 +200,11 @@ class _Talk:
         ask = Ask(self._teller(message.params, tell), self._session.client)
         loop, over = asyncio.get_running_loop(), asyncio.Event()
         ask.on_cancel(lambda: loop.call_soon_threadsafe(over.set))
+        desk = self._asked.desk
+        slow = message.params.get("name") in self._offer.slow
+        hand_in = desk.think if slow else desk.work
         with self._session.under_way(id, ask):
-            working = asyncio.create_task(self._asked.desk.work(lambda m: what(m, ask)))
+            working = asyncio.create_task(hand_in(lambda m: what(m, ask)))
             ending = asyncio.create_task(over.wait())
             try:
                 await asyncio.wait((working, ending), return_when=asyncio.FIRST_COMPLETED)

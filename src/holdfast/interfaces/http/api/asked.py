@@ -120,6 +120,14 @@ class Asked:
         """The answer to what recalls, thinks or changes something."""
         return told(await self.desk.work(what, also), status)
 
+    async def think(self, what: Callable[[Holdfast], object]) -> Response:
+        """The answer to what a model service may be asked for."""
+        return told(await self.desk.think(what))
+
+    async def run_errand(self, what: Callable[[Holdfast], object], status: int = 200) -> Response:
+        """The answer to what can take long."""
+        return told(await self.desk.run_errand(what), status)
+
 
 Asking = Annotated[Asked, Depends(Asked)]
 

@@ -59,7 +59,7 @@ async def cost(asked: Asking) -> Response:
 @router.get("/doctor", response_model=_Checkup, summary="Check that everything is in order")
 async def doctor(asked: Asking) -> Response:
     """Says what is wrong and how to mend it; changes nothing."""
-    return await asked.work(lambda memory: _checked(memory, ()))
+    return await asked.run_errand(lambda memory: _checked(memory, ()))
 
 
 def _checked(memory: Holdfast, mended: Any) -> Told:
@@ -89,7 +89,7 @@ async def fix(asked: Asking, sent: Mending) -> Response:
 
         return _checked(memory, doctor.mend(memory.settings, None, all_of_it))
 
-    return await asked.work(done)
+    return await asked.run_errand(done)
 
 
 @router.get(
@@ -117,4 +117,4 @@ async def ingest(asked: Asking) -> Response:
         account = memory.ingest(inputs) if inputs else None
         return {"transcripts": account}
 
-    return await asked.work(done)
+    return await asked.run_errand(done)

@@ -52,7 +52,7 @@ async def imports(asked: Asking, bank: Bank = "all") -> Response:
 )
 async def undo_import(asked: Asking, id: UnitId) -> Response:
     """All that it brought, into whatever banks."""
-    return await asked.work(lambda memory: {"undone": memory.undo_import(id, asked.who)})
+    return await asked.run_errand(lambda memory: {"undone": memory.undo_import(id, asked.who)})
 
 
 @router.get(
@@ -75,7 +75,7 @@ async def pulls(asked: Asking, bank: str) -> Response:
 )
 async def undo_pull(asked: Asking, id: UnitId, bank: str) -> Response:
     """What it replaced holds again."""
-    return await asked.work(lambda memory: {"undone": memory.undo_pull(id, bank, asked.who)})
+    return await asked.run_errand(lambda memory: {"undone": memory.undo_pull(id, bank, asked.who)})
 
 
 @router.get(
@@ -101,7 +101,7 @@ async def backups(asked: Asking) -> Response:
 )
 async def make_backup(asked: Asking) -> Response:
     """In the home of the server, while others go on. No path is taken."""
-    return await asked.work(lambda memory: made_told(back_up(memory.settings)), 201)
+    return await asked.run_errand(lambda memory: made_told(back_up(memory.settings)), 201)
 
 
 @router.get(

@@ -171,7 +171,7 @@ async def purge(asked: Asking, id: Id, sent: Purge, bank: Bank = "all") -> Respo
         remove_copies(told, sent.backups)
         return erased_told(told, True)
 
-    return await asked.work(done)
+    return await asked.run_errand(done)
 
 
 @router.post("/scrub", response_model=_Erased, summary="Erase a text wherever it is")
@@ -185,7 +185,7 @@ async def scrub(asked: Asking, sent: Scrub) -> Response:
         remove_copies(told, sent.backups)
         return erased_told(told, True)
 
-    return await asked.work(done)
+    return await asked.run_errand(done)
 
 
 @router.post(

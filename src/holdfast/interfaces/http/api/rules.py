@@ -94,7 +94,7 @@ async def promote(asked: Asking, bank: str, id: str = "") -> Response:
     def done(memory: Holdfast) -> Told:
         return {"reviews": 0, **memory.auto_learn("promote", id or None, bank)}
 
-    return await asked.work(done)
+    return await asked.run_errand(done)
 
 
 @router.post(

@@ -101,7 +101,7 @@ async def ask(asked: Asking, sent: Question) -> Response:
     """A cited answer, or an abstention that says so. `POST /research` does the same and tells
     each step as it is taken."""
     wish = sent.wish()
-    return await asked.work(lambda memory: Investigation(memory, wish, sent.session).answer())
+    return await asked.think(lambda memory: Investigation(memory, wish, sent.session).answer())
 
 
 @router.get("/recall", response_model=_Recalled, summary="Find the records that speak of a query")
@@ -229,7 +229,7 @@ class Thought(Sent):
 @router.post("/reflect", response_model=model_of(Reflection), summary="What a bank makes of it")
 async def reflect(asked: Asking, sent: Thought) -> Response:
     """Through the disposition of the bank, with what speaks for and against it."""
-    return await asked.work(lambda memory: memory.reflect(sent.query, sent.bank, sent.store))
+    return await asked.think(lambda memory: memory.reflect(sent.query, sent.bank, sent.store))
 
 
 @router.get(

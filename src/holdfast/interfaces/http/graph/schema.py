@@ -218,7 +218,7 @@ class Mutation:
     ) -> known.MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
         wish = Wish(_said(question), bank)
-        told = await info.context.work(lambda m: Investigation(m, wish, session).answer())
+        told = await info.context.think(lambda m: Investigation(m, wish, session).answer())
         citations = [known.citation_node(one) for one in told.citations]
         return made(known.MemoryAnswer, "", told, citations=citations)
 

@@ -36,6 +36,11 @@ class Context:
         async with self._room:
             return await self._desk.read(what)
 
+    async def think(self, what: Callable[[Holdfast], T]) -> T:
+        """What a model service may be asked for."""
+        async with self._room:
+            return await self._desk.think(what)
+
     async def work(self, what: Callable[[Holdfast], T]) -> T:
         """What recalls, thinks or changes something."""
         async with self._room:

@@ -1,0 +1,48 @@
+"""Who waits for whom where several ask one memory."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.models import load_meaning
+from holdfast.interfaces.http.asker import carry_out_as, owner
+from holdfast.interfaces.http.desk import Desk
+from holdfast.principal import Level, Principal
+from holdfast.settings import Models, Settings
+
+
+def test_nobody_who_asks_waits_behind_what_takes_long(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+    Holdfast(settings).close()
+    free = Event()
+
+    def long(memory: Holdfast) -> bool:
+        return free.wait(30)
+
+    async def ask(desk: Desk) -> None:
+        carry_out_as(owner())
+        reading_in = asyncio.create_task(desk.run_errand(long))
+        thinking = asyncio.create_task(desk.think(long))
+        await asyncio.sleep(0)
+        assert (await desk.work(lambda memory: memory.recall("tide", "all"))).abstained
+        assert not reading_in.done() and not thinking.done() and desk.queued == 2
+        free.set()
+        assert await reading_in and await thinking
+
+    by_model = replace(settings, models=Models(use="openai"))
+    with closing(Desk(by_model)) as desk:
+        asyncio.run(ask(desk))
+
+
+def test_models_are_opened_once_for_everybody(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+    parts = [
+        load_meaning(replace(settings, principal=who)).__dict__["_parts"]
+        for who in (None, Principal("a", ("b",), Level.READ), Principal("c", None, Level.READ))
+    ]
+    assert parts[0] is parts[1] is parts[2]
