@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from socket import SHUT_RDWR
-from ssl import SSLCertVerificationError
+from ssl import SSLCertVerificationError, SSLError
 from time import monotonic
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
@@ -32,6 +32,23 @@ MOST_HITS = 10
 _TEXT = 2_000
 _WORD = 200
 _CHUNK = 65_536
+# By OpenSSL's numbers: why a certificate is not believed, and what helps.
+_UNTRUSTED = "its certificate is not trusted here"
+_RENEW = "Whoever runs the server has to renew it; look at this machine's clock, too."
+_RENAME = (
+    "Give the address that it is for, or let whoever runs the server get one for this address."
+)
+_DISTRUST = {
+    9: (f"{_UNTRUSTED}: its time has not begun", _RENEW),
+    10: (f"{_UNTRUSTED}: it has expired", _RENEW),
+    62: (f"{_UNTRUSTED}: it is for another address", _RENAME),
+    64: (f"{_UNTRUSTED}: it is for another address", _RENAME),
+}
+_UNKNOWN = (
+    f"{_UNTRUSTED}: nobody whom this machine trusts has signed it",
+    "If your team signs its own, let this machine trust it, or name the file in SSL_CERT_FILE: "
+    "docs/remote.md.",
+)
 _PLAIN = regex(r"[a-z]{1,20}/[\x21-\x7e]{1,200}")
 
 
@@ -103,10 +120,12 @@ class Client:
             with connection.getresponse() as answer:
                 return _understood(answer.status, _whole(answer, until))
         except SSLCertVerificationError as error:
-            raise RemoteError("its certificate is not trusted here") from error
+            raise _distrust(error) from error
         except (OSError, HTTPException, ValueError) as error:
             if monotonic() >= until or isinstance(error, TimeoutError):
                 raise late(self._patience_s) from error
+            if isinstance(error, SSLError):
+                raise RemoteError("it does not speak TLS, or not as it should") from error
             raise RemoteError("it cannot be reached, or does not speak HTTP") from error
         finally:
             alarm.cancel()
@@ -116,6 +135,12 @@ class Client:
 def late(seconds: float) -> RemoteError:
     """What to say of a server that does not answer in time."""
     return RemoteError(f"it did not answer within {seconds * 1000:.0f} ms")
+
+
+def _distrust(error: SSLCertVerificationError) -> RemoteError:
+    """Why a certificate is not believed; nothing was sent to whoever showed it."""
+    told = _DISTRUST.get(error.verify_code)
+    return RemoteError(*(told or _UNKNOWN))
 
 
 def _hang_up(connection: HTTPConnection) -> None:

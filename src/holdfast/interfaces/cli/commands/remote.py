@@ -156,7 +156,8 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
     except RemoteError as error:
         raise RemoteError(
             f"{remote.name} ({remote.url}) was asked, but {error.message}.",
-            "Check the address and the key; `holdfast remote remove` and `add` change them.",
+            error.remedy
+            or "Check the address and the key; `holdfast remote remove` and `add` change them.",
         ) from error
     if as_json:
         screen.json({"name": remote.name, "ms": told.ms, "banks": told.banks,
