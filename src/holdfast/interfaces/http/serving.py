@@ -11,11 +11,10 @@ from typing import NamedTuple
 import uvicorn
 
 from holdfast.app.token import read_or_make_token, token_file
-from holdfast.errors import InputError
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.guard import Rules
 from holdfast.interfaces.http.keys import Keys
-from holdfast.interfaces.http.patience import Impatient
+from holdfast.interfaces.http.listening import manner, open_socket
 from holdfast.interfaces.http.site import Site
 from holdfast.settings import Settings
 
@@ -40,18 +39,7 @@ def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address
     keys = Keys(read_or_make_token(settings.home))
     hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
     site = Site(Desk(settings), keys, Rules(hosts))
-    config = uvicorn.Config(
-        site.guard,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_LAST_S,
-        limit_concurrency=500,
-        h11_max_incomplete_event_size=65_536,
-        http=Impatient,
-        ws="none",
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(manner(site.guard, 500, _LAST_S))
     url = f"http://{ADDRESS}:{port}"
     enter = f"{url}/enter?key={keys.make_link_key()}"
     told = Address(url, enter, str(token_file(settings.home)))
@@ -75,16 +63,4 @@ def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address
 
 def listen(port: int) -> socket.socket:
     """A socket on this machine."""
-    # Only where the protocol is named are answers sent at once, not held back for more of them.
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((ADDRESS, port))
-    except (OSError, OverflowError) as error:
-        found.close()
-        raise InputError(
-            f"Port {port} cannot be used: {error}.", "Choose another one, or 0 for any."
-        ) from error
-    found.listen(128)
-    found.setblocking(False)
-    return found
+    return open_socket(ADDRESS, port, 128, f"Port {port}", "Choose another one, or 0 for any.")

@@ -27,8 +27,8 @@ import holdfast
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.guard import Refusal, Rules
+from holdfast.interfaces.http.listening import manner, open_socket
 from holdfast.interfaces.http.logs import Log
-from holdfast.interfaces.http.patience import Impatient
 from holdfast.interfaces.http.site import Site
 from holdfast.interfaces.http.team_keys import TeamKeys
 from holdfast.interfaces.http.watch import Watch, Watching
@@ -219,16 +219,10 @@ def _rules(settings: Settings, place: Place, listening: socket.socket) -> Rules:
 
 def _config(app: ASGIApp, settings: Settings, place: Place) -> uvicorn.Config:
     trusted = ("127.0.0.1", "::1", *place.proxies)
-    return uvicorn.Config(
+    return manner(
         app,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=settings.serve.end_s,
-        limit_concurrency=1000,
-        h11_max_incomplete_event_size=65_536,
-        http=Impatient,
-        ws="none",
+        1000,
+        settings.serve.end_s,
         proxy_headers=place.behind_proxy,
         forwarded_allow_ips=list(trusted),
         ssl_certfile=place.certificate,
@@ -238,17 +232,5 @@ def _config(app: ASGIApp, settings: Settings, place: Place) -> uvicorn.Config:
 
 def listen(place: Place) -> socket.socket:
     """A socket on that address."""
-    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    # Only where the protocol is named are answers sent at once, not held back for more of them.
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((place.host, place.port))
-    except (OSError, OverflowError) as error:
-        found.close()
-        raise InputError(
-            f"{place.host}:{place.port} cannot be used: {error}.", "Choose another address or port."
-        ) from error
-    found.listen(1024)
-    found.setblocking(False)
-    return found
+    name = f"{place.host}:{place.port}"
+    return open_socket(place.host, place.port, 1024, name, "Choose another address or port.")

@@ -182,11 +182,11 @@ def paged(
     if cursor:
         after = read_cursor(cursor)
         if ordered and len(after) != len(key(ordered[0])):
-            raise _no_cursor()
+            raise no_cursor()
         try:
             ordered = [i for i in ordered if (key(i) < after if descending else key(i) > after)]
         except TypeError as error:
-            raise _no_cursor() from error
+            raise no_cursor() from error
     page = ordered[:limit]
     more = len(ordered) > limit
     return page, write_cursor(*key(page[-1])) if more else None
@@ -204,13 +204,14 @@ def read_cursor(cursor: str) -> tuple[Any, ...]:
         data = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
         found = json.loads(data)
     except (ValueError, binascii.Error, UnicodeError, RecursionError) as error:
-        raise _no_cursor() from error
+        raise no_cursor() from error
     if not isinstance(found, list):
-        raise _no_cursor()
+        raise no_cursor()
     return tuple(found)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
-def _no_cursor() -> InputError:
+def no_cursor() -> InputError:
+    """What to say of a cursor that is none of this list."""
     return InputError("This is no cursor of this list.", "Take the one of the page before.")
 
 

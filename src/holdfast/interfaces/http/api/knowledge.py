@@ -22,7 +22,7 @@ from holdfast.interfaces.http.api.asked import (
     all_names,
     paged,
 )
-from holdfast.interfaces.http.api.listing import latest
+from holdfast.interfaces.http.api.listing import concepts_page, entities_page, facts_page, latest
 from holdfast.interfaces.http.api.schema import described, model_of, named, page_of, with_fields
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity, EntityKind
@@ -36,7 +36,6 @@ from holdfast.recall.topics import Leads
 from holdfast.store.concepts import Keyword
 
 router = APIRouter(tags=["knowledge"])
-_ALL = 1 << 31
 _Concept = with_fields(
     "ConceptTold",
     uri=str,
@@ -72,8 +71,7 @@ async def facts(
 
     def found(memory: Holdfast) -> Told:
         id = memory.bank_id(bank)
-        known = memory.facts(bank, wanted, all)
-        page, more = paged(known, lambda fact: (fact.validity.learned, fact.id), limit, cursor)
+        page, more = facts_page(memory, bank, wanted, all, limit, cursor)
         return {
             "bank": memory.bank_name(id),
             "facts": [shapes.named("fact", fact) for fact in page],
@@ -92,8 +90,7 @@ async def concepts(
 
     def found(memory: Holdfast) -> Told:
         names = all_names(memory)
-        known = memory.concepts(bank, _ALL)
-        page, more = paged(known, lambda one: (one.updated, one.id), limit, cursor)
+        page, more = concepts_page(memory, bank, limit, cursor)
         return {
             "bank": memory.bank_name(memory.bank_id(bank)),
             "concepts": [shapes.concept(one, names) for one in page],
@@ -152,8 +149,7 @@ async def entities(
     wanted = kind.value if kind is not None else ""
 
     def found(memory: Holdfast) -> Told:
-        known = memory.entities(bank, wanted, _ALL)
-        page, more = paged(known, lambda one: (one.mentions, one.id, one.bank), limit, cursor)
+        page, more = entities_page(memory, bank, wanted, limit, cursor)
         return {"entities": [shapes.entity(one) for one in page], "cursor": more}
 
     return await asked.read(found)

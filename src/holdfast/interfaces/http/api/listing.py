@@ -1,15 +1,72 @@
-"""The latest records of a kind, page by page."""
+"""Lists page by page, in the one order that each has: a cursor of the API is one of the graph."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from holdfast.app import shapes
+from holdfast.app.decided import Entry, all_entries
 from holdfast.app.memory import Holdfast
-from holdfast.errors import InputError
-from holdfast.interfaces.http.api.asked import Told, read_cursor, write_cursor
+from holdfast.interfaces.http.api.asked import Told, no_cursor, paged, read_cursor, write_cursor
+from holdfast.model.graph import Entity
+from holdfast.model.knowledge import Concept, Fact
 from holdfast.model.query import Passage
+from holdfast.model.records import Exchange, Session
 from holdfast.store.protocol import Reader, Record
 
+T = TypeVar("T")
+# What is on a page, and the cursor behind it; None at the end.
+Page = tuple[list[T], str | None]
+_ALL = 1 << 31
 _PLURALS = {"memory": "memories", "exchange": "exchanges", "commit": "commits"}
+
+
+def sessions_page(
+    memory: Holdfast, bank: str, limit: int, cursor: str, agent: str = "", branch: str = ""
+) -> Page[Session]:
+    """The latest first; with an agent or a branch only those of it."""
+    known = [
+        one
+        for one in memory.reader.sessions(memory.bank_id(bank), _ALL)
+        if agent in ("", one.agent) and branch in ("", one.branch)
+    ]
+    return paged(known, lambda one: (one.started, one.id), limit, cursor)
+
+
+def exchanges_page(
+    reader: Reader, bank: str, session: str, limit: int, cursor: str
+) -> Page[Exchange]:
+    """Those of a session, in their order."""
+    known = reader.exchanges(bank, session)
+    return paged(known, lambda one: (one.first_seq, one.id), limit, cursor, descending=False)
+
+
+def facts_page(
+    memory: Holdfast, bank: str, kind: str, all: bool, limit: int, cursor: str
+) -> Page[Fact]:
+    """Those in force, the latest first; with `all` also those that ended."""
+    known = memory.facts(bank, kind, all)
+    return paged(known, lambda fact: (fact.validity.learned, fact.id), limit, cursor)
+
+
+def concepts_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[Concept]:
+    """The one that was touched last first."""
+    known = memory.concepts(bank, _ALL)
+    return paged(known, lambda one: (one.updated, one.id), limit, cursor)
+
+
+def entities_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: str) -> Page[Entity]:
+    """Those in most records first."""
+    known = memory.entities(bank, kind, _ALL)
+    return paged(known, lambda one: (one.mentions, one.id, one.bank), limit, cursor)
+
+
+def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[Entry]:
+    """The log, the latest first."""
+    id = memory.bank_id(bank)
+    banks = [one.id for one in memory.reader.banks()] if id is None else [id]
+    log = all_entries(memory.reader, banks)
+    return paged(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
 
 
 def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> Told:
@@ -20,7 +77,7 @@ def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> T
 
 def latest_records(
     reader: Reader, bank: str | None, kind: str, limit: int, cursor: str
-) -> tuple[list[Record], str | None]:
+) -> Page[Record]:
     """The records themselves."""
     passages, more = _passages(reader, bank, kind, limit, cursor)
     found = [one for p in passages for one in reader.find(p.bank, kind, p.id, 1)]
@@ -29,7 +86,7 @@ def latest_records(
 
 def _passages(
     reader: Reader, bank: str | None, kind: str, limit: int, cursor: str
-) -> tuple[list[Passage], str | None]:
+) -> Page[Passage]:
     """By time, then id and bank, all falling. Several may be of one moment, so as many are taken
     as it takes to get past those of the moment where the last page ended."""
     after = _place(cursor) if cursor else None
@@ -56,4 +113,4 @@ def _place(cursor: str) -> tuple[str, str, str]:
         case (str() as time, str() as id, str() as bank):
             return time, id, bank
         case _:
-            raise InputError("This is no cursor of this list.", "Take the one of the page before.")
+            raise no_cursor()

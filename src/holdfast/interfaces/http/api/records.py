@@ -12,12 +12,12 @@ from pydantic import Field
 
 from holdfast.app import shapes
 from holdfast.app.anchoring import anchor_of
-from holdfast.app.decided import all_entries
 from holdfast.app.erasing import erased_told, remove_copies
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.asked import Asking, Bank, Cursor, Id, Limit, Sent, Told, paged
+from holdfast.interfaces.http.api.asked import Asking, Bank, Cursor, Id, Limit, Sent, Told
+from holdfast.interfaces.http.api.listing import decisions_page
 from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
 from holdfast.model.curation import Curation
 from holdfast.recall.path import Path as RecordPath
@@ -211,12 +211,9 @@ async def decisions(
     """Who changed what and by which way, what was before and after, the latest first."""
 
     def found(memory: Holdfast) -> Told:
-        id = memory.bank_id(bank)
-        if id == "":
+        if memory.bank_id(bank) == "":
             raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
-        banks = [one.id for one in memory.reader.banks()] if id is None else [id]
-        log = all_entries(memory.reader, banks)
-        page, more = paged(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
+        page, more = decisions_page(memory, bank, limit, cursor)
         return {"decisions": [one.told() for one in page], "cursor": more}
 
     return await asked.read(found)

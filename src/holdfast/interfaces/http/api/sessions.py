@@ -16,10 +16,11 @@ from holdfast.interfaces.http.api.asked import (
     Cursor,
     Limit,
     Told,
-    paged,
+    no_cursor,
     read_cursor,
     write_cursor,
 )
+from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
 from holdfast.interfaces.http.api.schema import extended, named, page_of
 from holdfast.model.records import Digest, Exchange, Session, Turn
 
@@ -59,12 +60,7 @@ async def sessions(
     """The latest first."""
 
     def found(memory: Holdfast) -> Told:
-        known = [
-            one
-            for one in memory.reader.sessions(memory.bank_id(bank), _ALL)
-            if agent in ("", one.agent) and branch in ("", one.branch)
-        ]
-        page, more = paged(known, lambda one: (one.started, one.id), limit, cursor)
+        page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
         return {"sessions": [shapes.named("session", one) for one in page], "cursor": more}
 
     return await asked.read(found)
@@ -120,7 +116,7 @@ def _place(cursor: str) -> tuple[int]:
         case (int() as start,) if 0 <= start <= _ALL:
             return (start,)
         case _:
-            raise InputError("This is no cursor of this list.", "Take the one of the page before.")
+            raise no_cursor()
 
 
 @router.get(
@@ -135,8 +131,7 @@ async def exchanges(
 
     def found(memory: Holdfast) -> Told:
         one = find_session(memory, id, bank)
-        known = memory.reader.exchanges(one.bank, one.id)
-        page, more = paged(known, lambda e: (e.first_seq, e.id), limit, cursor, descending=False)
+        page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
         return {"exchanges": [shapes.named("exchange", e) for e in page], "cursor": more}
 
     return await asked.read(found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 import strawberry
 from graphql import GraphQLError, GraphQLSyntaxError, parse
@@ -10,13 +11,20 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from holdfast.app import shapes
-from holdfast.app.decided import all_entries, channel_of
+from holdfast.app.decided import channel_of
 from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
 from holdfast.app.researching import Wish
 from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.http.api.asked import all_names, paged
-from holdfast.interfaces.http.api.listing import latest_records
+from holdfast.interfaces.http.api.asked import all_names
+from holdfast.interfaces.http.api.listing import (
+    Page,
+    concepts_page,
+    decisions_page,
+    entities_page,
+    facts_page,
+    latest_records,
+)
 from holdfast.interfaces.http.api.sessions import find_session
 from holdfast.interfaces.http.desk import Desk
 from holdfast.interfaces.http.graph import known, limits, types
@@ -26,8 +34,10 @@ from holdfast.model.curation import Curation
 from holdfast.model.plain import plain
 from holdfast.model.query import Layer
 from holdfast.recall.plan import Budget, Plan
+from holdfast.store.protocol import Record
 
-_ALL = 1 << 31
+T = TypeVar("T")
+Chosen = TypeVar("Chosen", bound=StrEnum)
 
 
 @strawberry.type
@@ -78,30 +88,24 @@ class Query:
         self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> types.Exchanges:
         """Of all sessions, the latest first."""
-        found, more = await _latest(info, "exchange", bank, limit, cursor)
-        return types.Exchanges(
-            items=[made(types.Exchange, "exchange", one) for one in found], cursor=more
-        )
+        items, more = await _latest(info, types.Exchange, "exchange", bank, limit, cursor)
+        return types.Exchanges(items=items, cursor=more)
 
     @strawberry.field
     async def memories(
         self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> known.Memories:
         """What was remembered and retained, the latest first."""
-        found, more = await _latest(info, "memory", bank, limit, cursor)
-        return known.Memories(
-            items=[made(known.Memory, "memory", one) for one in found], cursor=more
-        )
+        items, more = await _latest(info, known.Memory, "memory", bank, limit, cursor)
+        return known.Memories(items=items, cursor=more)
 
     @strawberry.field
     async def commits(
         self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> known.Commits:
         """Of the histories that were read, the latest first."""
-        found, more = await _latest(info, "commit", bank, limit, cursor)
-        return known.Commits(
-            items=[made(known.Commit, "commit", one) for one in found], cursor=more
-        )
+        items, more = await _latest(info, known.Commit, "commit", bank, limit, cursor)
+        return known.Commits(items=items, cursor=more)
 
     @strawberry.field
     async def concepts(
@@ -110,11 +114,10 @@ class Query:
         """The one that was touched last first."""
 
         def found(memory: Holdfast) -> known.Concepts:
-            listed, names = memory.concepts(bank, _ALL), all_names(memory)
-            page, more = paged(listed, lambda one: (one.updated, one.id), bounded(limit), cursor)
-            return known.Concepts(
-                items=[known.concept_node(one, names) for one in page], cursor=more
-            )
+            names = all_names(memory)
+            page, more = concepts_page(memory, bank, bounded(limit), cursor)
+            items = [known.concept_node(one, names) for one in page]
+            return known.Concepts(items=items, cursor=more)
 
         return await info.context.read(found)
 
@@ -131,10 +134,7 @@ class Query:
         """Those in force, the latest first; with `all` also those that ended."""
 
         def found(memory: Holdfast) -> known.Facts:
-            listed = memory.facts(bank, kind, all)
-            page, more = paged(
-                listed, lambda fact: (fact.validity.learned, fact.id), bounded(limit), cursor
-            )
+            page, more = facts_page(memory, bank, kind, all, bounded(limit), cursor)
             return known.Facts(items=[made(known.Fact, "fact", one) for one in page], cursor=more)
 
         return await info.context.read(found)
@@ -146,13 +146,9 @@ class Query:
         """Who and what is involved; those in most records first."""
 
         def found(memory: Holdfast) -> known.Entities:
-            listed = memory.entities(bank, kind, _ALL)
-            page, more = paged(
-                listed, lambda one: (one.mentions, one.id, one.bank), bounded(limit), cursor
-            )
-            return known.Entities(
-                items=[made(known.Entity, "entity", one) for one in page], cursor=more
-            )
+            page, more = entities_page(memory, bank, kind, bounded(limit), cursor)
+            items = [made(known.Entity, "entity", one) for one in page]
+            return known.Entities(items=items, cursor=more)
 
         return await info.context.read(found)
 
@@ -167,7 +163,11 @@ class Query:
         budget: str = "mid",
     ) -> known.Found:
         """The records that speak of a query, best first; or an abstention."""
-        plan = Plan(_layers(layers or []), bounded(limit), _budget(budget))
+        plan = Plan(
+            tuple(_chosen(Layer, name) for name in layers or ()),
+            bounded(limit),
+            _chosen(Budget, budget),
+        )
         found = await info.context.work(lambda memory: memory.recall_by(query, bank, plan))
         hits, misses = (
             [made(known.Hit, "", hit, uri=hit.uri) for hit in some]
@@ -196,12 +196,7 @@ class Query:
         """The log: who changed what, the latest first."""
 
         def found(memory: Holdfast) -> known.Decisions:
-            id = memory.bank_id(bank)
-            banks = [one.id for one in memory.reader.banks()] if id is None else [id]
-            log = all_entries(memory.reader, banks)
-            page, more = paged(
-                log, lambda one: (one.curation.seq, one.curation.bank), bounded(limit), cursor
-            )
+            page, more = decisions_page(memory, bank, bounded(limit), cursor)
             items = [known.Decision(**one.told()) for one in page]
             return known.Decisions(items=items, cursor=more)
 
@@ -296,13 +291,14 @@ class Mutation:
 
 
 async def _latest(
-    info: Asked, kind: str, bank: str, limit: int, cursor: str
-) -> tuple[list[Any], str | None]:
-    def found(memory: Holdfast) -> tuple[list[Any], str | None]:
+    info: Asked, node: type[T], kind: str, bank: str, limit: int, cursor: str
+) -> Page[T]:
+    def found(memory: Holdfast) -> Page[Record]:
         id = memory.bank_id(bank)
         return latest_records(memory.reader, id, kind, bounded(limit), cursor)
 
-    return await info.context.read(found)
+    page, more = await info.context.read(found)
+    return [made(node, kind, one) for one in page], more
 
 
 def _decision(entry: Curation) -> known.Decision:
@@ -315,18 +311,11 @@ def _said(text: str) -> str:
     return text
 
 
-def _layers(names: list[str]) -> tuple[Layer, ...]:
+def _chosen(among: type[Chosen], name: str) -> Chosen:
     try:
-        return tuple(Layer(name) for name in names)
+        return among(name)
     except ValueError as error:
-        raise InputError(str(error), f"One of: {', '.join(Layer)}.") from error
-
-
-def _budget(name: str) -> Budget:
-    try:
-        return Budget(name)
-    except ValueError as error:
-        raise InputError(str(error), f"One of: {', '.join(Budget)}.") from error
+        raise InputError(str(error), f"One of: {', '.join(among)}.") from error
 
 
 class _Schema(strawberry.Schema):

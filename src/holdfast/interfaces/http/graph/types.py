@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import strawberry
 from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.asked import paged, write_cursor
+from holdfast.interfaces.http.api.asked import write_cursor
+from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
 from holdfast.interfaces.http.desk import Desk
 from holdfast.model.bank import Bank as BankRecord
 from holdfast.model.plain import plain
-from holdfast.model.records import Session as SessionRecord
 from holdfast.model.uris import uri as uri_of
 
 T = TypeVar("T")
@@ -169,9 +169,8 @@ class Session:
         """In their order."""
 
         def found(memory: Holdfast) -> Exchanges:
-            known = memory.reader.exchanges(self.bank, str(self.id))
-            page, more = paged(
-                known, lambda e: (e.first_seq, e.id), bounded(limit), cursor, descending=False
+            page, more = exchanges_page(
+                memory.reader, self.bank, str(self.id), bounded(limit), cursor
             )
             return Exchanges(items=[made(Exchange, "exchange", e) for e in page], cursor=more)
 
@@ -196,8 +195,7 @@ class Sessions:
 
 def sessions_in(memory: Holdfast, bank: str, limit: int, cursor: str) -> Sessions:
     """A page of them, the latest first."""
-    known: Iterable[SessionRecord] = memory.reader.sessions(memory.bank_id(bank), 1 << 31)
-    page, more = paged(list(known), lambda one: (one.started, one.id), bounded(limit), cursor)
+    page, more = sessions_page(memory, bank, bounded(limit), cursor)
     return Sessions(items=[made(Session, "session", one) for one in page], cursor=more)
 
 
