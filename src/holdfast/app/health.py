@@ -103,6 +103,14 @@ class Health(NamedTuple):
     elsewhere: bool = False
 
 
+def current_folder() -> Path | None:
+    """Where we stand, for the settings of its project; None where that is not there any more."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
+
+
 def examine(memory: Reading, folder: Path | None) -> Health:
     """Look at everything, from a folder."""
     settings, reader = memory.settings, memory.reader

@@ -82,7 +82,7 @@ class Importer(Sharing):
             names = _Names()
             banks = _Choice(self.reader, self._known, bank, names.look, self._present())
             taker.take(_counted(reading.read(path), tick), banks.of, "")
-            return Took("", program, place, _told(taker, self._bank_names() | names.new))
+            return Took("", program, place, _told(taker, self.bank_names() | names.new))
         known = len(self._store.importings())
         id = content_id(IMPORTING, program, place, now, str(known))
         with self._store.transaction():
@@ -91,7 +91,7 @@ class Importer(Sharing):
             got = settle(self._store, taker, program, place, id, self._named(who))
         self._renew()
         name = uri(IMPORTING, id) if got else ""
-        return Took(name, program, place, _told(taker, self._bank_names()))
+        return Took(name, program, place, _told(taker, self.bank_names()))
 
     def import_export(
         self,
@@ -146,9 +146,6 @@ class Importer(Sharing):
                 dialogues.put_away(self._store, entry, curator, self._now())
         self._renew()
         return undone
-
-    def _bank_names(self) -> dict[str, str]:
-        return {known.id: known.name for known in self._store.banks()}
 
     def _known(self, folder: str) -> str | None:
         return self._banks.find(self._store, folder)

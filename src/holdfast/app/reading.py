@@ -371,9 +371,9 @@ class Reading(Stock):
         """What an answer was made without."""
         return tuple(f"By words alone: {arm.problem}" for arm in self._failed(plan))
 
-    def no_bank(self) -> str:
-        """What to say where a folder has no bank."""
-        return no_bank(self._store)
+    def no_bank(self, id: str | None = "") -> str:
+        """What to say where a folder has no bank, as `bank_id` tells; "" where it has one."""
+        return no_bank(self._store) if id == "" else ""
 
     def no_network(self, bank: str | None, networks: Sequence[Network]) -> str:
         """What to say where a bank has no memory of any of these networks; "" where it has."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.model.anchors import Anchor
     from holdfast.model.curation import Curation
     from holdfast.model.graph import Entity
-    from holdfast.model.knowledge import Bearing, Concept, Life
+    from holdfast.model.knowledge import Bearing, Concept, Life, Memory, Proposal
     from holdfast.model.query import Recalled
     from holdfast.recall.entities import About
     from holdfast.recall.finding import Found
@@ -71,6 +71,24 @@ def named(word: str, record: object) -> Told:
     """A record under its name."""
     whole: Told = plain(record)
     return {"uri": uri(word, whole["id"]), **whole}
+
+
+def kept(memory: Memory, bank: str) -> Told:
+    """A memory that was just kept, and the name of the bank that it is in."""
+    return {"uri": uri("memory", memory.id), "bank": bank, "record": plain(memory)}
+
+
+def proposal(proposal: Proposal, bank: str) -> Told:
+    """What waits to become a rule, in brief."""
+    p = proposal
+    return {
+        "id": p.id,
+        "bank": bank,
+        "kind": p.kind.value,
+        "path": p.path,
+        "text": p.text,
+        "reason": p.reason,
+    }
 
 
 def concept(concept: Concept, names: Names) -> Told:

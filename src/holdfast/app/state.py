@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.costs import Costs, look_at_costs
-from holdfast.app.health import Health, Verdict, examine, judge
+from holdfast.app.health import Health, Verdict, current_folder, examine, judge
 from holdfast.app.older import Older, look
 from holdfast.app.reading import Reading
 from holdfast.model.ledger import Balance, FailedLine, SourceState
@@ -63,7 +63,7 @@ class Running(NamedTuple):
 def look_at_state(memory: Reading, bank: str) -> State:
     """Look at everything, and touch nothing."""
     reader, id = memory.reader, memory.bank_id(bank)
-    balance, health = memory.balance(bank), examine(memory, _folder())
+    balance, health = memory.balance(bank), examine(memory, current_folder())
     costs = look_at_costs(memory)
     known = Book(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
     sources = {source.id: source for source in reader.sources(id)}
@@ -95,7 +95,7 @@ def look_at_state(memory: Reading, bank: str) -> State:
 def examined(memory: Reading) -> list[Any]:
     """What the doctor finds; a `holdfast.app.doctor.check.Check` each. It may take seconds."""
     doctor: Any = import_module("holdfast.app.doctor.examine")
-    found: list[Any] = doctor.examine(memory.settings, _folder())
+    found: list[Any] = doctor.examine(memory.settings, current_folder())
     return found
 
 
@@ -111,11 +111,3 @@ def _resident(pid: int) -> int:
         pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
     return 0
-
-
-def _folder() -> Path | None:
-    """Where we stand, for the settings of its project."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return None

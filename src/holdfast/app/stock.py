@@ -26,6 +26,10 @@ class Stock:
         """The id of the bank that is meant; None means all of them."""
         raise NotImplementedError
 
+    def bank_names(self) -> dict[str, str]:
+        """How banks are called, by their ids."""
+        return {bank.id: bank.name for bank in self._store.banks()}
+
     def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
         """The facts of a bank, the latest first: those in force, or all there ever were."""
         found = self._store.facts(self.bank_id(bank))

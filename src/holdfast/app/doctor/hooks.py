@@ -10,6 +10,7 @@ from typing import Any
 
 import holdfast
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.health import current_folder
 from holdfast.capture.places import Places
 from holdfast.errors import HoldfastError
 from holdfast.hosts.claude_code import config_file, entries, install
@@ -101,9 +102,8 @@ def _our_server(file: Path, home: Path) -> str | None:
 def _mendable(patient: Patient, name: str, grade: Grade, sentence: str, remedy: str) -> Check:
     """What setting up again mends, for whom it was set up."""
     settings, home = patient.settings, patient.settings.home
-    try:
-        folder = Path.cwd()
-    except FileNotFoundError:
+    folder = current_folder()
+    if folder is None:
         return Check(name, grade, sentence, remedy)
     wheres = [host.locate(settings, scope, folder) for scope in host.Scope]
     scopes = install.is_set_up(home, wheres, host.default_home())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.health import current_folder
 from holdfast.app.providing import Listed, Providers
 from holdfast.app.reading import utc_now
 from holdfast.settings import OFF
@@ -16,11 +15,7 @@ def check_providers(patient: Patient) -> list[Check]:
     """One line for all where they are in order, else one for each that is not."""
     if patient.settings.providers.use == OFF:
         return [fine(_NAME, "Off: no plugin is asked.")]
-    try:
-        folder = Path.cwd()
-    except FileNotFoundError:
-        folder = None
-    found = Providers(patient.settings, utc_now, folder)
+    found = Providers(patient.settings, utc_now, current_folder())
     told = [_check(item) for item in found.listed()]
     wrong = [check for check in told if check is not None]
     wrong += [

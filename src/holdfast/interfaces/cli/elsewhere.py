@@ -100,10 +100,7 @@ def leave(settings: Settings, places: Places, agent: str | None, scoped: bool) -
 def show(screen: Screen, plan: moving.Plan, steps: list[str] | None = None) -> None:
     """What is going to be done."""
     for change in plan.changes:
-        for line in change.diff.split("\n"):
-            style = {"+": "green", "-": "red"}.get(line[:1])
-            screen.line(screen.paint(line, style) if style else line)
-        screen.line()
+        screen.diff(change.diff)
     for step in steps or ():
         screen.wrap(f"will {step}", "", "  ")
     for note in plan.notes:

@@ -25,6 +25,13 @@ def add_bank(parser: argparse.ArgumentParser, default: str | None = None) -> Non
     )
 
 
+def add_one_bank(parser: argparse.ArgumentParser) -> None:
+    """`--bank NAME`, where all of them cannot be meant."""
+    parser.add_argument(
+        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """`--json`."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")

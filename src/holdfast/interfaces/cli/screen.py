@@ -45,6 +45,13 @@ class Screen:
             )
             self.line(folded or "")
 
+    def diff(self, text: str) -> None:
+        """A change to a file: what comes in green, what goes in red; then an empty line."""
+        for line in text.split("\n"):
+            style = {"+": "green", "-": "red"}.get(line[:1])
+            self.line(self.paint(line, style) if style else line)
+        self.line()
+
     def json(self, value: object) -> None:
         """A value as JSON, one document."""
         json.dump(plain(value), self._stream, ensure_ascii=False, indent=2)

@@ -133,7 +133,7 @@ class Answers:
         plan = plan._replace(remotes=self._remotes)
         reading = self.reading()
         found = reading.recall_by(given["query"], self._bank, plan)
-        hint = reading.no_bank() if reading.bank_id(self._bank) == "" else ""
+        hint = reading.no_bank(reading.bank_id(self._bank))
         hint = hint or reading.no_network(self._bank, networks)
         return _recalled(found, hint)
 

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_reading() as memory:
         id = memory.bank_id(arguments.bank)
         name = memory.bank_name(id)
-        hint = memory.no_bank() if id == "" else ""
+        hint = memory.no_bank(id)
         found = audit(memory.reader, id, arguments.file)
     shown = found._replace(stale=found.stale[: arguments.limit])
     if arguments.json:

@@ -32,9 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what to do (default: status)",
     )
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
-    parser.add_argument(
-        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
-    )
+    options.add_one_bank(parser)
     options.add_json(parser)
 
 

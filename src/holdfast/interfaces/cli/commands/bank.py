@@ -54,9 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--drop-alias", action="append", default=[], metavar="NAME", help="a name it had"
     )
     options.add_yes(parser)
-    parser.add_argument(
-        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
-    )
+    options.add_one_bank(parser)
     options.add_json(parser)
 
 

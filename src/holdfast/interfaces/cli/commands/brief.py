@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             brief = memory.goal_brief(arguments.prompt, arguments.bank)
         else:
             brief = memory.session_brief(arguments.bank)
-        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
     if arguments.json:
         screen.json({"id": brief.id, "text": brief.text, "records": brief.records})
     elif brief.text:

@@ -52,12 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     name = " ".join(arguments.name)
     with open_browsing() as memory:
-        names = {bank.id: bank.name for bank in memory.reader.banks()}
+        names = memory.bank_names()
         if name:
             return _show(screen, memory, name, arguments.bank, arguments.json, names)
         found = memory.concepts(arguments.bank, arguments.limit + 1)
         bank = memory.bank_name(memory.bank_id(arguments.bank))
-        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
     shown = found[: arguments.limit]
     if arguments.json:
         screen.json({"bank": bank, "concepts": [shapes.concept(c, names) for c in shown]})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from holdfast.app.doctor.check import Check, Grade, checkup
 from holdfast.app.doctor.examine import Mended, examine, mend
+from holdfast.app.health import current_folder
 from holdfast.errors import SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.installed import fitting
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    folder, mended = _folder(), list[Mended]()
+    folder, mended = current_folder(), list[Mended]()
     settings, unsettled = _settings()
     if arguments.fix:
         mended = mend(settings, folder, _asker(arguments.yes), unsettled)
@@ -61,13 +61,6 @@ def _settings() -> tuple[Settings, SettingsError | None]:
         return load_settings(), None
     except SettingsError as error:
         return load_settings(without_file=True), error
-
-
-def _folder() -> Path | None:
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return None
 
 
 def _asker(yes: bool) -> Callable[[Check], bool]:

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     name = " ".join(arguments.name).strip()
     with open_browsing() as memory:
-        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
         if name:
             about = memory.about_entity(name, arguments.bank, min(arguments.limit, 10))
             _show(screen, about, arguments.json)

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = memory.facts(arguments.bank, arguments.kind, arguments.all)
         dropped = memory.reader.dropped(id)
         name = memory.bank_name(id)
-        hint = memory.no_bank() if id == "" else ""
+        hint = memory.no_bank(id)
     if arguments.json:
         told = [{"uri": uri("fact", fact.id), **plain(fact)} for fact in found]
         screen.json({"bank": name, "facts": told, "dropped": dropped})

@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.bank,
             arguments.limit,
         )
-        names = {bank.id: bank.name for bank in memory.reader.banks()}
-        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        names = memory.bank_names()
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
     if arguments.json:
         screen.json(shapes.sifted(found, names))
     else:

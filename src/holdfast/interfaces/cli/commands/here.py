@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from holdfast.app.health import ago
+from holdfast.app.health import ago, current_folder
 from holdfast.app.whereabouts import Stand, look
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
@@ -15,11 +13,7 @@ _WIDTH = 14
 
 def run(as_json: bool = False) -> int:
     """Say it. Nothing is made or changed."""
-    try:
-        folder = Path.cwd()
-    except FileNotFoundError:
-        folder = None
-    screen, stand = Screen(), look(load_settings(), folder)
+    screen, stand = Screen(), look(load_settings(), current_folder())
     if as_json:
         screen.json(stand)
     else:

@@ -146,7 +146,7 @@ def _contract(took: Took) -> dict[str, object]:
 
 def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
     found = memory.importings(arguments.bank or "all")
-    names = {bank.id: bank.name for bank in memory.reader.banks()}
+    names = memory.bank_names()
     if arguments.json:
         screen.json(
             [

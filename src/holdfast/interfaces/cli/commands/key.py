@@ -112,7 +112,7 @@ def _list(screen: Screen, as_json: bool) -> None:
 
 
 def _told(memory: Holdfast, key: Key) -> dict[str, Any]:
-    names = {bank.id: bank.name for bank in memory.store.banks()}
+    names = memory.bank_names()
     held = "in force" if key.holds(memory.moment()) else "expired"
     return {
         "id": key.id,

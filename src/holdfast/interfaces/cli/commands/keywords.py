@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     with open_browsing() as memory:
         id = memory.bank_id(arguments.bank)
         bank = memory.bank_name(id)
-        names = {known.id: known.name for known in memory.reader.banks()}
-        hint = memory.no_bank() if id == "" else ""
+        names = memory.bank_names()
+        hint = memory.no_bank(id)
         if words:
             found = memory.keyword(words, arguments.bank, arguments.limit or 10)
             return _print_leads(screen, found, bank, names, hint, arguments.json)

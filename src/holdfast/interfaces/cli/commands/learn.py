@@ -35,9 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="GLOB",
         help="the files it is for, if the file of rules is new; may be given several times",
     )
-    parser.add_argument(
-        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
-    )
+    options.add_one_bank(parser)
     options.add_yes(parser)
     options.add_json(parser)
 

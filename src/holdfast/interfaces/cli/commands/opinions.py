@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         told = memory.opinions(arguments.bank, arguments.all)
         id = memory.bank_id(arguments.bank)
         name = memory.bank_name(id)
-        hint = memory.no_bank() if id == "" else ""
+        hint = memory.no_bank(id)
     if arguments.json:
         listed = [{"uri": uri("memory", o.id), **plain(o)} for o in told]
         screen.json({"bank": name, "opinions": listed})

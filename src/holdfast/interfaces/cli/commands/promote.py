@@ -39,9 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
     parser.add_argument("--text", default="", help="approve it in these words instead")
     parser.add_argument("--why", default="", help="why it is rejected")
-    parser.add_argument(
-        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
-    )
+    options.add_one_bank(parser)
     options.add_yes(parser)
     options.add_json(parser)
 

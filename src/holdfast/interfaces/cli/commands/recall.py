@@ -105,10 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
         search = memory.recall_by if arguments.budget else memory.recall_quickly
         found = search(query, arguments.bank, plan)
-        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
         hint = hint or memory.no_network(arguments.bank, plan.networks)
         everywhere = found.bank == ALL_BANKS
-        names = {bank.id: bank.name for bank in memory.reader.banks()} if everywhere else {}
+        names = memory.bank_names() if everywhere else {}
     if arguments.json:
         told = {"notes": [hint]} if hint and plan.networks else {}
         screen.json({**shapes.recalled(found, names), **told})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from holdfast.app import shapes
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day
-from holdfast.model.plain import plain
 from holdfast.model.uris import uri
 
 HELP = """\
@@ -22,9 +22,7 @@ EXAMPLES = """\
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what to remember")
-    parser.add_argument(
-        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
-    )
+    options.add_one_bank(parser)
     options.add_json(parser)
 
 
@@ -36,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         kept = memory.remember(" ".join(arguments.text), arguments.bank)
         name = memory.bank_name(kept.bank)
     if arguments.json:
-        screen.json({"uri": uri("memory", kept.id), "bank": name, "record": plain(kept)})
+        screen.json(shapes.kept(kept, name))
         return 0
     known = f" since {day(kept.when)}" if kept.when < began else ""
     screen.wrap(f"Remembered in bank {name}{known}: {kept.what}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from holdfast.app import shapes
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.knowledge import Network
-from holdfast.model.plain import plain
 from holdfast.model.uris import uri
 
 HELP = """\
@@ -33,9 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--where", default="", metavar="PLACE", help="files or places it is about")
     parser.add_argument("--why", default="", metavar="REASON", help="why it is so, or was done")
-    parser.add_argument(
-        "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
-    )
+    options.add_one_bank(parser)
     options.add_json(parser)
 
 
@@ -53,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         name = memory.bank_name(kept.bank)
     if arguments.json:
-        screen.json({"uri": uri("memory", kept.id), "bank": name, "record": plain(kept)})
+        screen.json(shapes.kept(kept, name))
         return 0
     screen.wrap(f"Retained in bank {name} as {kept.network.value}: {kept.what}")
     screen.line(screen.paint(uri("memory", kept.id), "cyan"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app import shapes
+from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import asking, options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
-from holdfast.model.knowledge import Fact, Proposal, ProposalKind, Review
+from holdfast.model.knowledge import Fact, ProposalKind, Review
 from holdfast.model.plain import plain
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
@@ -71,14 +72,13 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         found = memory.reviews(arguments.bank, arguments.all)
         waiting = memory.proposals(arguments.bank)
+        rules = [shapes.proposal(one, memory.bank_name(one.bank)) for one in waiting]
         if arguments.json:
             told = [{"uri": uri("review", review.id), **plain(review)} for review in found]
-            rules = [_told(memory, proposal) for proposal in waiting]
             screen.json({"reviews": told, "proposals": len(waiting), "rules": rules})
             return 0
         for review in found:
             _print(screen, memory.reader, review)
-        rules = [_told(memory, proposal) for proposal in waiting]
     to_do = sum(not review.decided for review in found)
     told = f"{number(to_do, 'question')} to decide." if to_do else "Nothing is to be decided."
     screen.line(screen.paint(told, "dim"))
@@ -93,18 +93,6 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
             "    ",
         )
     return 0
-
-
-def _told(memory: Holdfast, proposal: Proposal) -> dict[str, str]:
-    p = proposal
-    return {
-        "id": p.id,
-        "bank": memory.bank_name(p.bank),
-        "kind": p.kind.value,
-        "path": p.path,
-        "text": p.text,
-        "reason": p.reason,
-    }
 
 
 def _print(screen: Screen, reader: Reader, review: Review) -> None:

@@ -164,10 +164,7 @@ def _steps(
 
 def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Where) -> None:
     for change in plan.changes:
-        for line in change.diff.split("\n"):
-            style = {"+": "green", "-": "red"}.get(line[:1])
-            screen.line(screen.paint(line, style) if style else line)
-        screen.line()
+        screen.diff(change.diff)
     for change in plan.changes:
         screen.wrap(f"will {_in_short(change)}", "", "  ")
     for step in steps:

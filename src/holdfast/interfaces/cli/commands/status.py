@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from pathlib import Path
 
 from holdfast.app.costs import look_at_costs
-from holdfast.app.health import SKIPPED_BECAUSE, Health, Verdict, ago, examine, judge
+from holdfast.app.health import (
+    SKIPPED_BECAUSE,
+    Health,
+    Verdict,
+    ago,
+    current_folder,
+    examine,
+    judge,
+)
 from holdfast.app.older import Older, look
 from holdfast.app.reading import ALL_BANKS, Reading, open_reading
 from holdfast.app.status import failing, status
@@ -51,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             show_sizes(screen, memory, arguments.json)
             return 0
         if arguments.json:
-            screen.json(status(memory, arguments.bank, _folder(), arguments.cost))
+            screen.json(status(memory, arguments.bank, current_folder(), arguments.cost))
             return 0
         costs = look_at_costs(memory)
         if arguments.cost:
@@ -59,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         id = memory.bank_id(arguments.bank)
         counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
-        health = examine(memory, _folder())
+        health = examine(memory, current_folder())
         _print_verdict(screen, health, judge(health, balance.pending))
         _print(screen, memory, id, counts, balance)
         _print_work(screen, health)
@@ -69,14 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
         for who, problem in failing(memory).items():
             screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
     return 0
-
-
-def _folder() -> Path | None:
-    """Where we stand, for the settings of its project."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return None
 
 
 def _print(

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.before,
             arguments.after,
         )
-        names = {bank.id: bank.name for bank in memory.reader.banks()}
+        names = memory.bank_names()
         lost = not told.events and memory.bank_id(arguments.bank) == ""
         hint = memory.no_bank() if lost else ""
     if arguments.json:

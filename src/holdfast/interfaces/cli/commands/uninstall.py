@@ -105,10 +105,7 @@ def _show(
     places: Places,
 ) -> None:
     for change in plan.changes:
-        for line in change.diff.split("\n"):
-            style = {"+": "green", "-": "red"}.get(line[:1])
-            screen.line(screen.paint(line, style) if style else line)
-        screen.line()
+        screen.diff(change.diff)
     for where in plugins:
         screen.line(f"will uninstall the plugin {plugin_files.ID} ({where.scope.value})")
     for part in parts:

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = memory.who_knows(about, arguments.bank, arguments.limit)
         bank = memory.bank_name(memory.bank_id(arguments.bank))
         commits = memory.reader.counts(memory.bank_id(arguments.bank)).commits
-        hint = memory.no_bank() if memory.bank_id(arguments.bank) == "" else ""
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
     if arguments.json:
         screen.json({"bank": bank, "about": about, "experts": plain(found)})
         return 0

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.app.decided import HTTP, named_by
 from holdfast.app.memory import Holdfast
-from holdfast.app.reading import ALL_BANKS
 from holdfast.errors import InputError
 from holdfast.interfaces.http.asker import principal
 from holdfast.interfaces.http.desk import Desk
@@ -213,14 +212,3 @@ def read_cursor(cursor: str) -> tuple[Any, ...]:
 def no_cursor() -> InputError:
     """What to say of a cursor that is none of this list."""
     return InputError("This is no cursor of this list.", "Take the one of the page before.")
-
-
-def names_of(memory: Holdfast, bank: str) -> dict[str, str]:
-    """How banks are called, where there are several to tell apart."""
-    everywhere = bank == ALL_BANKS
-    return {one.id: one.name for one in memory.reader.banks()} if everywhere else {}
-
-
-def all_names(memory: Holdfast) -> dict[str, str]:
-    """How banks are called."""
-    return {one.id: one.name for one in memory.reader.banks()}

@@ -19,7 +19,6 @@ from holdfast.interfaces.http.api.asked import (
     Sent,
     Told,
     Words,
-    all_names,
     paged,
 )
 from holdfast.interfaces.http.api.listing import concepts_page, entities_page, facts_page, latest
@@ -89,7 +88,7 @@ async def concepts(
     """What a project is about; the one that was touched last first."""
 
     def found(memory: Holdfast) -> Told:
-        names = all_names(memory)
+        names = memory.bank_names()
         page, more = concepts_page(memory, bank, limit, cursor)
         return {
             "bank": memory.bank_name(memory.bank_id(bank)),
@@ -106,7 +105,7 @@ async def concept(asked: Asking, id: Id, bank: Bank = "all") -> Response:
 
     def found(memory: Holdfast) -> Told:
         one = memory.concept(id, bank)
-        return shapes.whole_concept(one, memory.show(uri("concept", one.id)), all_names(memory))
+        return shapes.whole_concept(one, memory.show(uri("concept", one.id)), memory.bank_names())
 
     return await asked.read(found)
 
@@ -132,7 +131,7 @@ async def leads(asked: Asking, words: Words, bank: Bank = "all", limit: Limit = 
 
     def found(memory: Holdfast) -> Told:
         name = memory.bank_name(memory.bank_id(bank))
-        return shapes.leads(memory.keyword(words, bank, limit), name, all_names(memory))
+        return shapes.leads(memory.keyword(words, bank, limit), name, memory.bank_names())
 
     return await asked.read(found)
 
@@ -271,8 +270,7 @@ class Retained(Remembered):
 
 
 def _kept(memory: Holdfast, kept: Memory) -> Told:
-    name = memory.bank_name(kept.bank)
-    return {"uri": uri("memory", kept.id), "bank": name, "record": plain(kept)}
+    return shapes.kept(kept, memory.bank_name(kept.bank))
 
 
 @router.post("/memories", status_code=201, response_model=_Kept, summary="Remember a text")

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
+from holdfast.app import shapes
 from holdfast.app.memory import Holdfast
-from holdfast.app.shapes import named as told_under
 from holdfast.app.teaching import learned_told
 from holdfast.interfaces.http.api.asked import Asking, Bank, Sent, Told
 from holdfast.interfaces.http.api.schema import named, with_fields
@@ -143,18 +143,8 @@ async def reviews(asked: Asking, bank: Bank = "all", all: bool = False) -> Respo
 
     def found(memory: Holdfast) -> Told:
         waiting = memory.proposals(bank)
-        rules = [
-            {
-                "id": p.id,
-                "bank": memory.bank_name(p.bank),
-                "kind": p.kind.value,
-                "path": p.path,
-                "text": p.text,
-                "reason": p.reason,
-            }
-            for p in waiting
-        ]
-        known = [told_under("review", review) for review in memory.reviews(bank, all)]
+        rules = [shapes.proposal(one, memory.bank_name(one.bank)) for one in waiting]
+        known = [shapes.named("review", review) for review in memory.reviews(bank, all)]
         return {"reviews": known, "proposals": len(waiting), "rules": rules}
 
     return await asked.read(found)

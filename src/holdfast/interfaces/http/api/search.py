@@ -13,6 +13,7 @@ from holdfast.app.briefing import Briefing
 from holdfast.app.handing_off import hand_off
 from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
+from holdfast.app.reading import ALL_BANKS
 from holdfast.app.researching import Wish
 from holdfast.interfaces.http.api.asked import (
     Asking,
@@ -21,8 +22,6 @@ from holdfast.interfaces.http.api.asked import (
     Sent,
     Told,
     Words,
-    all_names,
-    names_of,
 )
 from holdfast.interfaces.http.api.schema import described, extended, model_of, with_fields
 from holdfast.model.knowledge import Network
@@ -137,7 +136,8 @@ async def recall(
     def found(memory: Holdfast) -> Told:
         hint = memory.no_network(bank, plan.networks)
         notes = {"notes": [hint]} if hint else {}
-        return {**shapes.recalled(memory.recall_by(q, bank, plan), names_of(memory, bank)), **notes}
+        names = memory.bank_names() if bank == ALL_BANKS else {}
+        return {**shapes.recalled(memory.recall_by(q, bank, plan), names), **notes}
 
     return await asked.work(found)
 
@@ -159,7 +159,7 @@ async def find(
 
     def found(memory: Holdfast) -> Told:
         sifted = memory.sift(file, concept, kind, since, until, bank, limit)
-        return shapes.sifted(sifted, all_names(memory))
+        return shapes.sifted(sifted, memory.bank_names())
 
     return await asked.read(found)
 
@@ -181,7 +181,7 @@ async def timeline(
 
     def found(memory: Holdfast) -> Told:
         told = memory.timeline(anchor, q, bank, kind, before, after)
-        return shapes.timeline(told, all_names(memory))
+        return shapes.timeline(told, memory.bank_names())
 
     return await (asked.work(found) if q else asked.read(found))
 

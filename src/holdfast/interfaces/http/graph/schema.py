@@ -16,7 +16,6 @@ from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
 from holdfast.app.researching import Wish
 from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.http.api.asked import all_names
 from holdfast.interfaces.http.api.listing import (
     Page,
     concepts_page,
@@ -114,7 +113,7 @@ class Query:
         """The one that was touched last first."""
 
         def found(memory: Holdfast) -> known.Concepts:
-            names = all_names(memory)
+            names = memory.bank_names()
             page, more = concepts_page(memory, bank, bounded(limit), cursor)
             items = [known.concept_node(one, names) for one in page]
             return known.Concepts(items=items, cursor=more)

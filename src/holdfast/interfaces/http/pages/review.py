@@ -62,7 +62,7 @@ async def review(visit: Visiting, tab: str = "", note: str = "") -> HTMLResponse
         found = secrets(memory.reader)
         return Look(
             queue(memory),
-            {bank.id: bank.name for bank in memory.known_banks()},
+            memory.bank_names(),
             found[:_SHOWN],
             len(found),
             audit(memory.reader, None) if tab == STALE else None,
