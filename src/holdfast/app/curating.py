@@ -59,14 +59,15 @@ class Curating(Browsing):
         where none is named. `trust` tells whose words they are."""
         clean = Redactor(self.settings.redact_patterns).redact(text).text
         with self._store.transaction():
-            id = (
-                self._banks.named(self._store, bank)
-                if bank
-                else self._banks.ensure(self._store, here())
-            )
-            memory = self._curator(who).remember(id, clean, trust=trust)
+            memory = self._curator(who).remember(self._ensure_bank(bank), clean, trust=trust)
         self._renew()
         return memory
+
+    def _ensure_bank(self, bank: str | None) -> str:
+        """The bank of a name; that of this folder, made if need be, where none is named."""
+        if bank:
+            return self._banks.named(self._store, bank)
+        return self._banks.ensure(self._store, here())
 
     def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Say a record anew; its old words are kept as superseded."""

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,10 @@ _FORBIDDEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\\/:*?\"<>|#^\[\]\u2028\u2029\u202a-\u202e\u2066-\u2069]+"
 )
 _LONGEST = 80
+
+# What takes the secrets out of a text; and who is told how many of how many are done.
+Clean = Callable[[str], str]
+Tick = Callable[[int, int], None]
 
 
 class Filed(NamedTuple):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from holdfast.app.export_folder import Folder, safe_name
+from holdfast.app.export_folder import Clean, Folder, Tick, safe_name
 from holdfast.app.exporting import Wanted
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Fact, FactKind
@@ -24,8 +24,6 @@ from holdfast.store.protocol import Reader
 
 FORMAT = "memory-keeper"
 _ALL = 1_000_000
-Clean = Callable[[str], str]
-Tick = Callable[[int, int], None]
 _Told = dict[str, Any]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from holdfast.app.reading import ALL_BANKS, here
+from holdfast.app.reading import ALL_BANKS
 from holdfast.app.teaching import Teaching
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, ModelAnswerError, NotFoundError
@@ -49,13 +49,8 @@ class Minding(Teaching):
         redactor = Redactor(self.settings.redact_patterns)
         clean, place, reason = (redactor.redact(part).text for part in (text, where, why))
         with self._store.transaction():
-            id = (
-                self._banks.named(self._store, bank)
-                if bank
-                else self._banks.ensure(self._store, here())
-            )
             memory = self._curator(who).remember(
-                id, clean, Network(network), confidence, place, reason
+                self._ensure_bank(bank), clean, Network(network), confidence, place, reason
             )
         self._renew()
         return memory

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.app.export_folder import Folder, safe_name
+from holdfast.app.export_folder import Clean, Folder, Tick, safe_name
 from holdfast.app.exporting import Wanted
 from holdfast.language import cut
 from holdfast.model.bank import Bank
@@ -27,8 +27,6 @@ _FENCE = re.compile(r"(?m)^([ \t>]*(?:`{3,}|~{3,})).*$")
 _MEANT = re.compile(r"\[\[|\]\]|%%|<%|`(?=\s*\$?=)|\^(?=\w+\s*$)", re.MULTILINE)
 _INSTEAD = {"[[": r"\[\[", "]]": r"\]\]", "%%": r"\%\%", "<%": r"\<%", "`": "\\`", "^": r"\^"}
 _TAG = re.compile(r"[^\w/-]+")
-Clean = Callable[[str], str]
-Tick = Callable[[int, int], None]
 
 
 class _Names(NamedTuple):

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code.config_file import ConfigFile, diff, save
+from holdfast.hosts.claude_code.config_file import BOM, ConfigFile, diff, read_bytes, save
 from holdfast.hosts.claude_code.record import OTHERS, Record
 from holdfast.hosts.host import Host, Ours, Piece
 from holdfast.sources.agent import Where
 
-_BOM = b"\xef\xbb\xbf"
 Result = TypeVar("Result")
 
 
@@ -47,7 +46,7 @@ def plan_in(host: Host, where: Where, ours: Ours) -> Plan:
     """What setting up changes."""
     plan = Plan(notes=list(host.notes))
     for path, pieces in _by_file(host.pieces(where, ours)):
-        raw = _read(path)
+        raw = read_bytes(path)
         text = before = _decode(raw, pieces[0].empty, path)
         for piece in pieces:
             text = _apply(piece, piece.add, text)
@@ -57,7 +56,7 @@ def plan_in(host: Host, where: Where, ours: Ours) -> Plan:
                     f"so {host.title} cannot ask this memory."
                 )
         if text != before:
-            plan.changes.append(Change(path, raw, _encode(raw, text)))
+            plan.changes.append(Change(path, raw, ConfigFile(path, raw).encode(text)))
     return plan
 
 
@@ -79,7 +78,7 @@ def plan_out(hosts: Iterable[Host], where: Where, ours: Ours) -> Plan:
 
 
 def _taken_out(record: Record, path: Path, pieces: Sequence[Piece]) -> Change | None:
-    raw = _read(path)
+    raw = read_bytes(path)
     if raw is None:
         return None
     text = before = _decode(raw, pieces[0].empty, path)
@@ -96,7 +95,7 @@ def _restored(
         return record.before(path)
     if record.made(path) and text.strip() == empty.strip():
         return None
-    return _encode(raw, text) if changed else raw
+    return ConfigFile(path, raw).encode(text) if changed else raw
 
 
 def is_in(host: Host, where: Where, ours: Ours) -> bool:
@@ -130,31 +129,14 @@ def _by_file(pieces: Sequence[Piece]) -> list[tuple[Path, list[Piece]]]:
     return list(found.items())
 
 
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror or error}.",
-            "Check what it is and its permissions. Nothing was changed.",
-        ) from error
-
-
 def _decode(raw: bytes | None, empty: str, path: Path) -> str:
     try:
-        text = (raw or b"").removeprefix(_BOM).decode("utf-8")
+        text = (raw or b"").removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not UTF-8.", "Correct it, then run this again. Nothing was changed."
         ) from error
     return text if text.strip() else empty
-
-
-def _encode(raw: bytes | None, text: str) -> bytes:
-    mark = _BOM if (raw or b"").startswith(_BOM) else b""
-    return mark + text.encode("utf-8")
 
 
 def _apply(piece: Piece, change: Callable[[str], Result], text: str) -> Result:

@@ -74,7 +74,7 @@ def propose(
         ):
             made.append(_promotion(pattern, root, now))
     for lesson in lessons(log, decided, root, of_user):
-        if not _is_known(lesson.text, rules, turned_down, made, likeness):
+        if not _is_settled(lesson.text, rules, turned_down, made, likeness, asked_for=True):
             made.append(lesson)
     made += _demotions(reader, bank, rules, root, now, decided, likeness)
     # What waits already waits since then, and was shown against the file of then.
@@ -92,25 +92,14 @@ def _is_settled(
     turned_down: Sequence[Refusal],
     made: Sequence[Proposal],
     likeness: Likeness | None,
+    asked_for: bool = False,
 ) -> bool:
-    """Whether it is documented, the opposite of what is, turned down, or proposed already."""
-    if says_the_same(text, [*turned_away(turned_down), *(p.text for p in made)], likeness):
-        return True
-    return find_documented(text, rules, likeness) is not None
-
-
-def _is_known(
-    text: str,
-    rules: Sequence[Rule],
-    turned_down: Sequence[Refusal],
-    made: Sequence[Proposal],
-    likeness: Likeness | None,
-) -> bool:
-    """The same of what somebody asks for: that a rule says the opposite is for a person to see."""
+    """Whether it is documented, turned down, or proposed already. That a rule says the opposite
+    settles it too, but not where somebody asks for it: that is for a person to see."""
     if says_the_same(text, [*turned_away(turned_down), *(p.text for p in made)], likeness):
         return True
     found = find_documented(text, rules, likeness)
-    return found is not None and not found.opposes
+    return found is not None and not (asked_for and found.opposes)
 
 
 def turned_away(refusals: Sequence[Refusal]) -> list[str]:

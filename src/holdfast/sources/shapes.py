@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import orjson
+
 Record = dict[str, Any]
 
 
@@ -17,6 +19,14 @@ def string(record: Record, key: str) -> str:
 def mapping(value: object) -> Record:
     """The value if it is an object, or an empty one."""
     return cast(Record, value) if isinstance(value, dict) else {}
+
+
+def first_object(head: bytes) -> Record:
+    """The object on the first line, or an empty one."""
+    try:
+        return mapping(orjson.loads(head.partition(b"\n")[0]))
+    except orjson.JSONDecodeError:
+        return {}
 
 
 def items(value: object) -> list[Any]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.json_text import read
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _LOCK_S = 3.0
 _STALE_S = 10.0
 _RETRY_S = 0.05
@@ -39,27 +39,31 @@ class ConfigFile(NamedTuple):
 
     def decode(self, raw: bytes | None) -> str:
         """The document that bytes hold."""
-        text = (raw or b"").removeprefix(_BOM).decode("utf-8")
+        text = (raw or b"").removeprefix(BOM).decode("utf-8")
         return text if text.strip() else "{}\n"
 
     def encode(self, text: str) -> bytes:
         """The bytes of a document, in the manner of this file."""
-        mark = _BOM if (self.raw or b"").startswith(_BOM) else b""
+        mark = BOM if (self.raw or b"").startswith(BOM) else b""
         return mark + text.encode("utf-8")
 
 
-def load(path: Path) -> ConfigFile:
-    """Read a file; raises InputError where it is not a JSON object."""
+def read_bytes(path: Path) -> bytes | None:
+    """What a file holds, None where there is none; raises InputError where it cannot be read."""
     try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        return ConfigFile(path, None)
+        return _bytes(path)
     except OSError as error:
         raise InputError(
             f"{path} cannot be read: {error.strerror or error}.",
             "Check what it is and its permissions. Nothing was changed.",
         ) from error
-    file = ConfigFile(path, raw)
+
+
+def load(path: Path) -> ConfigFile:
+    """Read a file; raises InputError where it is not a JSON object."""
+    file = ConfigFile(path, read_bytes(path))
+    if file.raw is None:
+        return file
     try:
         root = read(file.text)
     except ValueError as error:

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import orjson
-
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
 from holdfast.sources import deeds
@@ -25,7 +23,15 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, items, mapping, normal_time, objects, string
+from holdfast.sources.shapes import (
+    Record,
+    first_object,
+    items,
+    mapping,
+    normal_time,
+    objects,
+    string,
+)
 
 NAME = "codex"
 _FOLDERS = ("sessions", "archived_sessions")
@@ -80,10 +86,7 @@ def _knows(path: Path, head: bytes) -> bool:
 
 def _about(path: Path, head: bytes) -> DraftSession:
     """What the first line says: Codex writes one file a session, and its facts on top."""
-    try:
-        meta = mapping(mapping(orjson.loads(head.partition(b"\n")[0])).get("payload"))
-    except orjson.JSONDecodeError:
-        meta = {}
+    meta = mapping(first_object(head).get("payload"))
     named = _SESSION.search(path.stem)
     id = string(meta, "id") or (named.group() if named else path.stem)
     parent, role = _spawned(meta.get("source"))

@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import orjson
-
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
 from holdfast.sources import deeds
@@ -26,7 +24,7 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, mapping, normal_time, objects, string
+from holdfast.sources.shapes import Record, first_object, mapping, normal_time, objects, string
 
 NAME = "copilot"
 _TOOLS = {
@@ -93,10 +91,7 @@ def _knows(path: Path, head: bytes) -> bool:
 
 
 def _about(path: Path, head: bytes) -> DraftSession:
-    try:
-        start = mapping(mapping(orjson.loads(head.partition(b"\n")[0])).get("data"))
-    except orjson.JSONDecodeError:
-        start = {}
+    start = mapping(first_object(head).get("data"))
     context = mapping(start.get("context"))
     named = path.parent.name if path.name == "events.jsonl" else path.stem
     id = string(start, "sessionId") or named

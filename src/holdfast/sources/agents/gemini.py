@@ -28,7 +28,15 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, items, mapping, normal_time, objects, string
+from holdfast.sources.shapes import (
+    Record,
+    first_object,
+    items,
+    mapping,
+    normal_time,
+    objects,
+    string,
+)
 from holdfast.sources.stamps import stamp_of
 
 NAME = "gemini"
@@ -89,10 +97,7 @@ def _knows(path: Path, head: bytes) -> bool:
 
 def _about(path: Path, head: bytes) -> DraftSession:
     """What the first line says. The project is known by its folder's mark, or by its hash."""
-    try:
-        meta = mapping(orjson.loads(head.partition(b"\n")[0]))
-    except orjson.JSONDecodeError:
-        meta = {}
+    meta = first_object(head)
     id = string(meta, "sessionId") or path.stem
     inner = string(meta, "kind") == "subagent"
     parent = path.parent.name if inner and path.parent.name != "chats" else ""
