@@ -239,11 +239,14 @@ class PostgresConnection:
         if self._unit is not None:
             self._unit.script(statements)
             return
-        raw = self._pool.lease(self._sees)
         try:
-            raw.execute(cast(LiteralString, statements))
-        finally:
-            self._pool.give_back(raw)
+            raw = self._pool.lease(self._sees)
+            try:
+                raw.execute(cast(LiteralString, statements))
+            finally:
+                self._pool.give_back(raw)
+        except psycopg.Error as error:
+            raise ours(error, self.place) from error
 
     def said(self, words: str, values: Sequence[object] = ()) -> list[Any]:
         """A question in PostgreSQL's own words."""
@@ -282,7 +285,10 @@ class PostgresConnection:
 
 
 def _named(banks: Sequence[str] | None) -> str:
-    return EVERY_BANK if banks is None else BETWEEN.join(banks)
+    """Banks as the server is told them; one whose name would mean others is none."""
+    if banks is None:
+        return EVERY_BANK
+    return BETWEEN.join(bank for bank in banks if bank != EVERY_BANK and BETWEEN not in bank)
 
 
 def _is_question(words: str) -> bool:

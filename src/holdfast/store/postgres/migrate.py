@@ -22,6 +22,7 @@ _NUMBER = (
 # Stands in the place of a schema's number for as long as a memory is filled: also programs that
 # know nothing of it do not open one of such a number.
 FILLING = 1_000_000
+_OWNED = "SELECT pg_has_role(current_user, nspowner, 'USAGE') FROM pg_namespace WHERE nspname = %s"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
 # Rows of these belong to the bank of the row that they name.
 _CHILDREN = {
@@ -90,6 +91,8 @@ def migrate(connection: PostgresConnection, steps: Sequence[tuple[str, str]]) ->
         if prepare(connection):
             wall(connection)
         return
+    if version:
+        _check_owned(connection)
     with connection.changing_tables():
         connection.execute_own(_LOCK, (connection.schema,))
         version = version_of(connection)
@@ -102,6 +105,17 @@ def migrate(connection: PostgresConnection, steps: Sequence[tuple[str, str]]) ->
         wall(connection)
     if prepare(connection):
         wall(connection)
+
+
+def _check_owned(connection: PostgresConnection) -> None:
+    """Refuse to begin what only the owner of the tables can do."""
+    ((owned,),) = connection.said(_OWNED, (connection.schema,))
+    if not owned:
+        raise StoreError(
+            f"The memory at {connection.place} is of an older version, and the role that opens it "
+            "does not own its tables.",
+            "Run `holdfast status` once with the owner's address, which brings it up to date.",
+        )
 
 
 def wall(connection: PostgresConnection) -> None:

@@ -205,6 +205,8 @@ class NearWays(NearQuestions):
             "SELECT DISTINCT bank FROM near WHERE model = %s AND direction IS NULL", (model,)
         ):
             self._place(schema, bank, model)
+        if not _standing(self._server)[4]:
+            return True  # an index is made by who owns the tables
         for bank, size, _ in self._server.said(_SIZES.format(schema=schema), (model, EXACT)):
             if not self._is_large(bank, model, size):
                 self._index(schema, bank, model, size)
