@@ -32,6 +32,17 @@ def add_one_bank(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
+    """`--limit N`."""
+    parser.add_argument(
+        "--limit",
+        type=positive,
+        default=default,
+        metavar="N",
+        help=f"how many (default: {default})",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """`--json`."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")

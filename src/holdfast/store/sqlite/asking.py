@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.connection import translated
+
+T = TypeVar("T")
+# As many values as every build of SQLite takes in one statement, with room for some more.
+_VARIABLES = 500
+
+
+def portions(values: Sequence[T], most: int = _VARIABLES) -> Iterator[Sequence[T]]:
+    """Values in their order, as many at a time as one statement takes."""
+    return (values[start : start + most] for start in range(0, len(values), most))
+
+
+def marks_for(values: Sized) -> str:
+    """A question mark for each of some values."""
+    return ", ".join("?" * len(values))
 
 
 class Cursor(Protocol):
@@ -68,7 +82,7 @@ class Asking:
             return "1", ()
         if not self.within:
             return "bank IS NULL", ()  # it never is
-        return f"bank IN ({', '.join('?' * len(self.within))})", tuple(self.within)
+        return f"bank IN ({marks_for(self.within)})", tuple(self.within)
 
     def _bank_ids(self, bank: str | None) -> list[str]:
         """One by one, because every index starts with the bank."""

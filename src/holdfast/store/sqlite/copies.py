@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from holdfast.store.curated import Scrubbing
+from holdfast.store.sqlite.asking import marks_for, portions
 
 _AT_ONCE = 400
 
@@ -19,9 +20,8 @@ def keeps(copy: sqlite3.Connection, clean: Scrubbing) -> bool:
 
 def has(copy: sqlite3.Connection, table: str, ids: Sequence[str]) -> bool:
     """Whether a table of a copy holds one of these."""
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        if copy.execute(f'SELECT 1 FROM "{table}" WHERE id IN ({marks})', some).fetchone():
+    for some in portions(ids, _AT_ONCE):
+        sql = f'SELECT 1 FROM "{table}" WHERE id IN ({marks_for(some)})'
+        if copy.execute(sql, some).fetchone():
             return True
     return False

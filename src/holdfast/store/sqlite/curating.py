@@ -14,11 +14,10 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 from holdfast.store.curated import Alone, worded
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.progress import ProgressWays
 
-_VARIABLES = 500
 # `rows.MEMORY` of what people asked to remember, and where it is found.
 WISHED = (
     "remembered.bank, remembered.id, time, who, text, coalesce(network, 'world'), "
@@ -83,11 +82,9 @@ class CuratingQuestions(Asking):
         if self._one("SELECT 1 FROM erased WHERE bank = ? LIMIT 1", bank) is None:
             return set()
         found: set[str] = set()
-        for start in range(0, len(marks), _VARIABLES):
-            some = marks[start : start + _VARIABLES]
+        for some in portions(marks):
             listed = self._all(
-                "SELECT mark FROM erased WHERE bank = ? AND mark IN "
-                f"({', '.join('?' * len(some))})",
+                f"SELECT mark FROM erased WHERE bank = ? AND mark IN ({marks_for(some)})",
                 bank,
                 *some,
             )

@@ -24,7 +24,7 @@ from holdfast.model.records import Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.store.facts import Knowledge
 from holdfast.store.sqlite import labels, rows
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.connection import translated
 
 CLAIM = (
@@ -112,7 +112,7 @@ class FactAnswers(Asking):
         for start in range(0, max(1, len(turns)), _AT_ONCE):
             some = turns[start : start + _AT_ONCE]
             where = "AND session = ?" * bool(session)
-            where += f" AND turn IN ({', '.join('?' * len(some))})" * bool(some)
+            where += f" AND turn IN ({marks_for(some)})" * bool(some)
             found += self._all(
                 f"SELECT {CLAIM} FROM claim WHERE bank = ? {where} ORDER BY time, seq, id",
                 *(bank, *([session] * bool(session)), *some),
@@ -128,8 +128,7 @@ class FactAnswers(Asking):
 
     def lives(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
         found: list[rows.Row] = []
-        for start in range(0, len(names), _AT_ONCE):
-            some = names[start : start + _AT_ONCE]
+        for some in portions(names, _AT_ONCE):
             found += self._all(
                 "SELECT kind, id, time, status, because FROM life WHERE bank = ? AND (kind, id) IN "
                 f"(VALUES {', '.join('(?, ?)' for _ in some)}) ORDER BY time",

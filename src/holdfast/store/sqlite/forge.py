@@ -12,6 +12,7 @@ from holdfast.model.query import Filter, Passage
 from holdfast.model.uris import parse_uri
 from holdfast.store.forge import Followed, worded_remark, worded_thread
 from holdfast.store.sqlite import forge_rows, labels, rows
+from holdfast.store.sqlite.asking import marks_for, portions
 from holdfast.store.sqlite.curating import CuratingQuestions, CuratingWays
 
 Made = Callable[[rows.Row], Any]
@@ -21,7 +22,6 @@ FINDABLE: dict[str, tuple[str, str, Made]] = {
     "remark": ("seen_remark", forge_rows.REMARK, forge_rows.remark_of),
 }
 NUMBERED = ("pull", "issue")
-_VARIABLES = 500
 
 
 class ForgeQuestions(CuratingQuestions):
@@ -139,10 +139,9 @@ class ForgeWays(ForgeQuestions, CuratingWays):
 
     def known_threads(self, bank: str, word: str, ids: Sequence[str]) -> dict[str, str]:
         found: dict[str, str] = {}
-        for start in range(0, len(ids), _VARIABLES):
-            some = ids[start : start + _VARIABLES]
-            marks = ", ".join("?" * len(some))
-            sql = f"SELECT id, updated FROM {_table(word)} WHERE bank = ? AND id IN ({marks})"
+        for some in portions(ids):
+            where = f"bank = ? AND id IN ({marks_for(some)})"
+            sql = f"SELECT id, updated FROM {_table(word)} WHERE {where}"
             found.update(self._all(sql, bank, *some))
         return found
 

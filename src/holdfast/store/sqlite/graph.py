@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TypeVar
 
 from holdfast.model.graph import Entity, Node, Part, Same, Sort
 from holdfast.model.query import Passage
 from holdfast.store.graph import Bond, Known, Place, Resolved, Sameness, Spelling
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.progress import ProgressWays
 
-_T = TypeVar("_T")
 STAGE = "entities"
-_VARIABLES = 500
 _KNOWN = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
 _PLACE = "number, kind, id, session, time"
 _PASSAGE = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
@@ -55,13 +52,13 @@ class GraphAsking(Asking):
 
     def spelled(self, bank: str, keys: Sequence[str]) -> list[tuple[str, Known]]:
         found: list[tuple[str, Known]] = []
-        for some in _portions(keys):
+        for some in portions(keys):
             found += [
                 (row[0], Known(*row[1:]))
                 for row in self._all(
                     f"SELECT DISTINCT key, {_KNOWN} FROM spelling JOIN entity "
                     "ON entity.number = spelling.entity WHERE spelling.bank = ? "
-                    f"AND key IN ({_marks(some)}) ORDER BY key, entity.id",
+                    f"AND key IN ({marks_for(some)}) ORDER BY key, entity.id",
                     bank,
                     *some,
                 )
@@ -78,9 +75,9 @@ class GraphAsking(Asking):
 
     def known(self, bank: str, entities: Sequence[int]) -> list[Known]:
         found: list[Known] = []
-        for some in _portions(entities):
+        for some in portions(entities):
             rows_of = self._all(
-                f"SELECT {_KNOWN} FROM entity WHERE number IN ({_marks(some)}) AND +bank = ?",
+                f"SELECT {_KNOWN} FROM entity WHERE number IN ({marks_for(some)}) AND +bank = ?",
                 *some,
                 bank,
             )
@@ -105,11 +102,11 @@ class GraphAsking(Asking):
 
     def bonds_in(self, bank: str, nodes: Sequence[int]) -> list[Bond]:
         found: list[Bond] = []
-        for some in _portions(nodes):
+        for some in portions(nodes):
             raw = self._all(
                 "SELECT entity, node, parts FROM mention JOIN spelling "
                 "ON spelling.number = mention.spelling "
-                f"WHERE node IN ({_marks(some)}) AND entity > 0 AND +bank = ? "
+                f"WHERE node IN ({marks_for(some)}) AND entity > 0 AND +bank = ? "
                 "ORDER BY node, entity",
                 *some,
                 bank,
@@ -136,9 +133,9 @@ class GraphAsking(Asking):
 
     def places(self, bank: str, nodes: Sequence[int]) -> list[Place]:
         found: list[Place] = []
-        for some in _portions(nodes):
+        for some in portions(nodes):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM node WHERE number IN ({_marks(some)}) AND +bank = ?",
+                f"SELECT {_PLACE} FROM node WHERE number IN ({marks_for(some)}) AND +bank = ?",
                 *some,
                 bank,
             )
@@ -172,11 +169,11 @@ class GraphAsking(Asking):
 
     def passages_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         found: list[tuple[int, Passage]] = []
-        for some in _portions(nodes):
+        for some in portions(nodes):
             rows_of = self._all(
                 f"SELECT node.number, {_PASSAGE} FROM node CROSS JOIN passage "
                 "ON passage.bank = node.bank AND passage.kind = node.kind "
-                f"AND passage.id = node.id WHERE node.number IN ({_marks(some)}) "
+                f"AND passage.id = node.id WHERE node.number IN ({marks_for(some)}) "
                 "AND +node.bank = ?",
                 *some,
                 bank,
@@ -186,13 +183,13 @@ class GraphAsking(Asking):
 
     def memories_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         found: list[tuple[int, Passage]] = []
-        for some in _portions(nodes):
+        for some in portions(nodes):
             for resting in _RESTING:
                 rows_of = self._all(
                     f"SELECT DISTINCT node.number, {_PASSAGE} FROM node CROSS JOIN exchange AS x "
                     f"ON x.bank = node.bank AND x.id = node.id {resting} CROSS JOIN passage "
                     "ON passage.bank = node.bank AND passage.kind = 'memory' "
-                    f"AND passage.id = made.id WHERE node.number IN ({_marks(some)}) "
+                    f"AND passage.id = made.id WHERE node.number IN ({marks_for(some)}) "
                     "AND node.kind = 'exchange' AND +node.bank = ? ORDER BY 1, passage.id",
                     *some,
                     bank,
@@ -323,11 +320,11 @@ class GraphWriting(GraphAsking, ProgressWays):
                 counts.append(alone.get(one.spellings[0], 0))
                 continue
             nodes: set[int] = set()
-            for some in _portions(one.spellings):
+            for some in portions(one.spellings):
                 nodes.update(
                     node
                     for (node,) in self._all(
-                        f"SELECT node FROM mention WHERE spelling IN ({_marks(some)})", *some
+                        f"SELECT node FROM mention WHERE spelling IN ({marks_for(some)})", *some
                     )
                 )
             counts.append(len(nodes))
@@ -345,11 +342,3 @@ class GraphWriting(GraphAsking, ProgressWays):
 
 def _row(entity: Entity, mentions: int) -> rows.Row:
     return (*rows.entity_row(entity)[:-1], mentions)
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _portions(values: Sequence[_T]) -> Iterable[Sequence[_T]]:
-    return (values[n : n + _VARIABLES] for n in range(0, len(values), _VARIABLES))

@@ -9,9 +9,8 @@ from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import FileChange
 from holdfast.store.history import Authored, Patch, Repository, Tagged, Touch
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for, portions
 
-_VARIABLES = 500
 _TOUCH = "path, time, id, fate, other, added, removed, blob"
 _IN_HEAD = "NOT EXISTS (SELECT 1 FROM astray AS a WHERE a.bank = touch.bank AND a.id = touch.id)"
 
@@ -127,10 +126,8 @@ class HistoryQuestions(Asking):
 
     def _among(self, table: str, bank: str, ids: Sequence[str]) -> set[str]:
         found: set[str] = set()
-        for start in range(0, len(ids), _VARIABLES):
-            some = ids[start : start + _VARIABLES]
-            marks = ", ".join("?" * len(some))
-            sql = f'SELECT id FROM "{table}" WHERE bank = ? AND id IN ({marks})'
+        for some in portions(ids):
+            sql = f'SELECT id FROM "{table}" WHERE bank = ? AND id IN ({marks_for(some)})'
             found.update(id for (id,) in self._all(sql, bank, *some))
         return found
 
@@ -190,12 +187,10 @@ class HistoryWays(HistoryQuestions):
         )
 
     def note_touches(self, bank: str, commits: Sequence[str]) -> None:
-        for start in range(0, len(commits), _VARIABLES):
-            some = commits[start : start + _VARIABLES]
-            marks = ", ".join("?" * len(some))
+        for some in portions(commits):
             self._run(
                 "INSERT OR REPLACE INTO touch SELECT * FROM touched "
-                f"WHERE bank = ? AND id IN ({marks})",
+                f"WHERE bank = ? AND id IN ({marks_for(some)})",
                 *(bank, *some),
             )
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Any
 
 from holdfast.model.imports import Imported, Importing
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.curating import CuratingWays
 from holdfast.store.sqlite.rows import marks
 
@@ -19,7 +19,6 @@ IMPORTED = (
     "taken"
 )
 _IMPORTING = "bank, id, program, place, time, kinds, skipped, failed, redacted"
-_AT_ONCE = 500
 
 
 def imported_of(row: tuple[Any, ...]) -> Imported:
@@ -111,10 +110,10 @@ class ImportedWays(ImportedQuestions, CuratingWays):
 
     def imported_among(self, bank: str, ids: Sequence[str]) -> list[Imported]:
         found: list[Imported] = []
-        for some in _portions(sorted(set(ids))):
+        for some in portions(sorted(set(ids))):
             told = self._all(
                 f"SELECT {IMPORTED} FROM seen_imported WHERE bank = ? AND id IN "
-                f"({', '.join('?' * len(some))}) ORDER BY id",
+                f"({marks_for(some)}) ORDER BY id",
                 *(bank, *some),
             )
             found += [imported_of(row) for row in told]
@@ -123,16 +122,11 @@ class ImportedWays(ImportedQuestions, CuratingWays):
     def put_imported_passages(
         self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
     ) -> None:
-        for some in _portions(list(ids)):
+        for some in portions(list(ids)):
             self._run(
                 "DELETE FROM passage WHERE bank = ? AND kind = 'imported' AND id IN "
-                f"({', '.join('?' * len(some))})",
+                f"({marks_for(some)})",
                 *(bank, *some),
             )
         self.put_passages(passages)
         self.note_change(bank, "")
-
-
-def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), _AT_ONCE):
-        yield ids[start : start + _AT_ONCE]

@@ -19,6 +19,7 @@ from holdfast.model.query import Filter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import marks_for
 
 Ask = Callable[..., list[tuple[Any, ...]]]
 Sifted = Exchange | Commit
@@ -187,7 +188,7 @@ def bearers(
         found = ask(
             "SELECT time, kind, id FROM labelled "
             "WHERE label = ? AND time >= ? AND time < ? "
-            f"AND kind IN ({', '.join('?' * len(kinds))}){checks} "
+            f"AND kind IN ({marks_for(kinds)}){checks} "
             "ORDER BY time DESC, kind, id LIMIT ?",
             *(label, since, filter.until or _LAST, *kinds, *values, limit),
         )

@@ -11,7 +11,7 @@ from holdfast.model.mind import Belief, Met, Opinion, Sighting, Stance
 from holdfast.model.query import Passage
 from holdfast.store.curated import worded_memory
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for
 from holdfast.store.sqlite.curating import WISHED, CuratingWays
 
 _STAGES = ("retain", "reflect")
@@ -205,9 +205,9 @@ class MindWays(CuratingWays):
             "retention = ? WHERE id = ?",
             *(bank.background, d.skepticism, d.literalism, d.empathy, bank.retention, bank.id),
         )
-        marks = ", ".join("?" * len(bank.aliases))
         self._run(
-            f"DELETE FROM alias WHERE bank = ? AND alias NOT IN ({marks})", bank.id, *bank.aliases
+            f"DELETE FROM alias WHERE bank = ? AND alias NOT IN ({marks_for(bank.aliases)})",
+            *(bank.id, *bank.aliases),
         )
         self._run_many(
             "INSERT OR IGNORE INTO alias (alias, bank) VALUES (?, ?)",

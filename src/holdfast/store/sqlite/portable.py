@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from holdfast.store.portable import Chosen, Row, Table
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingWays
 
@@ -91,7 +91,7 @@ class PortableWays(PortableQuestions, CuratingWays):
         more = (", kind", ", 'raw'") if table.name == "withheld" else ("", "")
         sql = (
             f'INSERT OR IGNORE INTO "{own}" ({_bare(names)}{more[0]}) '
-            f"VALUES ({', '.join('?' * len(names))}{more[1]})"
+            f"VALUES ({marks_for(names)}{more[1]})"
         )
         before = self._size(own)
         stream = iter(rows)
@@ -108,7 +108,7 @@ class PortableWays(PortableQuestions, CuratingWays):
     def put_carried_source(self, bank: str, table: Table, row: Row) -> int:
         names = [name for name in table.columns.split() if name != "id"]
         self._run(
-            f"INSERT INTO source ({_bare(names)}) VALUES ({', '.join('?' * len(names))})",
+            f"INSERT INTO source ({_bare(names)}) VALUES ({marks_for(names)})",
             *_values(bank, table, names, row),
         )
         found = self._one("SELECT id FROM source WHERE path = ?", row["path"])

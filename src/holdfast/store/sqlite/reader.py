@@ -14,6 +14,7 @@ from holdfast.model.team import Commit
 from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import forge, imported, labels, moments, rows, rule_rows
+from holdfast.store.sqlite.asking import marks_for
 from holdfast.store.sqlite.concepts import ConceptQuestions
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingQuestions
@@ -324,7 +325,7 @@ class SqliteReader(
     def turn_passages(self, bank: str, session: str, places: Sequence[int]) -> list[Passage]:
         found = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND session = ? AND kind = 'turn' "
-            f"AND seq IN ({', '.join('?' * len(places))}) ORDER BY seq",
+            f"AND seq IN ({marks_for(places)}) ORDER BY seq",
             bank,
             session,
             *places,

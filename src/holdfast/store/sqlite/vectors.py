@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.model.query import Passage
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.vectors import StoredVector, VectorSpan
-
-_VARIABLES = 500
 
 
 class VectorQuestions(Asking):
@@ -39,13 +37,12 @@ class VectorQuestions(Asking):
 
     def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
         found: list[StoredVector] = []
-        for start in range(0, len(hashes), _VARIABLES):
-            some = hashes[start : start + _VARIABLES]
+        for some in portions(hashes):
             found += [
                 StoredVector(*row)
                 for row in self._all(
                     "SELECT rowid, hash, part, data FROM vector WHERE bank = ? AND model = ? "
-                    f"AND hash IN ({', '.join('?' * len(some))})",
+                    f"AND hash IN ({marks_for(some)})",
                     bank,
                     model,
                     *some,
@@ -57,7 +54,7 @@ class VectorQuestions(Asking):
         found = self._all(
             "SELECT DISTINCT vector.rowid FROM passage CROSS JOIN vector "
             "ON vector.bank = passage.bank AND vector.hash = passage.hash "
-            f"WHERE passage.bank = ? AND passage.kind IN ({', '.join('?' * len(kinds))}) "
+            f"WHERE passage.bank = ? AND passage.kind IN ({marks_for(kinds)}) "
             "AND vector.model = ? ORDER BY vector.rowid",
             bank,
             *kinds,
@@ -79,15 +76,14 @@ class VectorQuestions(Asking):
     ) -> list[tuple[int, Passage]]:
         columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
         found: list[tuple[int, Passage]] = []
-        for start in range(0, len(numbers), _VARIABLES):
-            some = numbers[start : start + _VARIABLES]
+        for some in portions(numbers):
             found += [
                 (row[0], rows.passage_of(row[1:]))
                 for row in self._all(
                     f"SELECT vector.rowid, {columns} FROM vector CROSS JOIN passage "
                     "ON passage.bank = vector.bank AND passage.hash = vector.hash "
                     "WHERE +vector.bank = ? AND +vector.model = ? "
-                    f"AND vector.rowid IN ({', '.join('?' * len(some))})",
+                    f"AND vector.rowid IN ({marks_for(some)})",
                     bank,
                     model,
                     *some,
@@ -129,7 +125,7 @@ class VectorQuestions(Asking):
 
 def _waits(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The condition that a passage is to be embedded and has not been."""
-    among = f"kind IN ({', '.join('?' * len(kinds))}) AND " if kinds else ""
+    among = f"kind IN ({marks_for(kinds)}) AND " if kinds else ""
     missing = (
         "NOT EXISTS (SELECT 1 FROM vector WHERE vector.bank = passage.bank "
         "AND vector.model = ? AND vector.hash = passage.hash)"

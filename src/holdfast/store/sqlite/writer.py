@@ -15,6 +15,7 @@ from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import SourceChange
 from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.asking import marks_for, portions
 from holdfast.store.sqlite.calls import CallWays
 from holdfast.store.sqlite.erasing import ErasingWays
 from holdfast.store.sqlite.history import HistoryWays
@@ -24,7 +25,6 @@ from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.vectors import VectorWays
 from holdfast.store.sqlite.versions import VersionWays
 
-_VARIABLES = 500
 _END = 1 << 62
 
 
@@ -219,11 +219,10 @@ class SqliteWriter(
 
     def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
         known: dict[str, Origin] = {}
-        for start in range(0, len(ids), _VARIABLES):
-            some = ids[start : start + _VARIABLES]
+        for some in portions(ids):
             found = self._all(
                 "SELECT id, source, line, offset, ref FROM turn WHERE bank = ? AND id IN "
-                f"({', '.join('?' * len(some))})",
+                f"({marks_for(some)})",
                 bank,
                 *some,
             )

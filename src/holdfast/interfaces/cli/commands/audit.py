@@ -40,9 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="F",
         help="only about this file, the end of a path, or folder/",
     )
-    parser.add_argument(
-        "--limit", type=options.positive, default=30, metavar="N", help="how many (default: 30)"
-    )
+    options.add_limit(parser, 30)
     parser.add_argument(
         "--holds", default="", metavar="ID", help="say that a record still holds, as it is now"
     )

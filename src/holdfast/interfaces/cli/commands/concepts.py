@@ -40,9 +40,7 @@ _FILES = 3
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("name", nargs="*", metavar="NAME", help="a name, or an id")
-    parser.add_argument(
-        "--limit", type=options.positive, default=30, metavar="N", help="how many (default: 30)"
-    )
+    options.add_limit(parser, 30)
     options.add_bank(parser)
     options.add_json(parser)
 

@@ -44,9 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--communities", action="store_true", help="in groups that occur together (needs NetworkX)"
     )
-    parser.add_argument(
-        "--limit", type=options.positive, default=30, metavar="N", help="how many (default: 30)"
-    )
+    options.add_limit(parser, 30)
     options.add_bank(parser)
     options.add_json(parser)
 

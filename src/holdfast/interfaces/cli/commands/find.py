@@ -47,9 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="DATE", default="", help="began then or later")
     parser.add_argument("--until", metavar="DATE", default="", help="began then or earlier")
-    parser.add_argument(
-        "--limit", type=options.positive, default=20, metavar="N", help="how many (default: 20)"
-    )
+    options.add_limit(parser, 20)
     options.add_bank(parser)
     options.add_json(parser)
 

@@ -49,9 +49,7 @@ _FALLBACKS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words, names, files, errors")
-    parser.add_argument(
-        "--limit", type=options.positive, default=10, metavar="N", help="how many (default: 10)"
-    )
+    options.add_limit(parser, 10)
     parser.add_argument("--explain", action="store_true", help="show why each hit ranks as it does")
     options.add_budget(parser)
     parser.add_argument(

@@ -50,9 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "action", nargs="?", choices=ACTIONS, default="list", help="what to do (default: list)"
     )
     parser.add_argument("id", nargs="?", default="", metavar="mem-…", help="which session")
-    parser.add_argument(
-        "--limit", type=options.positive, default=20, metavar="N", help="how many (default: 20)"
-    )
+    options.add_limit(parser, 20)
     parser.add_argument(
         "--after", type=options.count, default=0, metavar="N", help="attach behind so many lines"
     )

@@ -30,9 +30,7 @@ EXAMPLES = """\
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("question", nargs="+", metavar="QUESTION", help="in plain words")
-    parser.add_argument(
-        "--limit", type=options.positive, default=10, metavar="N", help="how many (default: 10)"
-    )
+    options.add_limit(parser, 10)
     options.add_bank(parser)
     options.add_json(parser)
 

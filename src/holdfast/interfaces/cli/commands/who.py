@@ -31,9 +31,7 @@ EXAMPLES = """\
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("about", metavar="TOPIC", nargs="+", help="a path, a folder/, or words")
-    parser.add_argument(
-        "--limit", type=options.positive, default=5, metavar="N", help="how many (default: 5)"
-    )
+    options.add_limit(parser, 5)
     options.add_bank(parser)
     options.add_json(parser)
 
