@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.app.homes import MAIN
+from tests.inference.services import answering
 
 from holdfast.testing.transcripts import Script, bug_hunt
 
@@ -115,11 +115,5 @@ days = 0
 def serving() -> Generator[Service]:
     """A service, for as long as it is asked."""
     made = Service()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with answering(made.server):
         yield made
-    finally:
-        made.server.shutdown()
-        thread.join()
-        made.server.server_close()

@@ -108,13 +108,7 @@ def test_the_subscription_sums_up_a_session_through_the_real_program(tmp_path: P
     script.tool("Bash", "ok", command="echo PLAY:answer")
     user = User(tmp_path, '[models]\nuse = "claude"\ndays = 0\n', script)
     api = Api(plays, str(tmp_path))
-    user.env |= {
-        "HOME": str(tmp_path),
-        "ANTHROPIC_BASE_URL": api.url,
-        "ANTHROPIC_API_KEY": "none",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-    }
+    user.env |= api.env(tmp_path)
     told = user.run("worker")
     api.close()
     assert "summarise: 1 exchanges, 1 sessions" in told, told

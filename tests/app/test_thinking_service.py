@@ -208,13 +208,7 @@ def test_a_subscription_reflects_through_the_real_program(tmp_path: Path) -> Non
     spoken = f"{OSLO} PLAY:answer"
     settings = '[models]\nuse = "claude"\nreflection = "haiku"\n'
     user = User(tmp_path, settings, talk(1, spoken), talk(2, f"{spoken} Mind that."))
-    user.env |= {
-        "HOME": str(tmp_path),
-        "ANTHROPIC_BASE_URL": api.url,
-        "ANTHROPIC_API_KEY": "none",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-    }
+    user.env |= api.env(tmp_path)
     user.run("ingest", "--embed", "none")
     told = reflect(user)
     api.close()

@@ -13,6 +13,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 Json = dict[str, Any]
@@ -78,6 +79,16 @@ class Api:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def env(self, home: Path) -> dict[str, str]:
+        """What has the agent of somebody ask us, and nobody else."""
+        return {
+            "HOME": str(home),
+            "ANTHROPIC_BASE_URL": self.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
 
     def sent(self, number: int) -> str:
         """All that the model was sent in one request, as text to look into."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.http.server import MAIN
+from tests.http.server import MAIN, announced
 from tests.store.postgres_server import Server
 
 from holdfast.errors import StoreError
@@ -212,13 +212,7 @@ def served(folder: Path, *words: str) -> Generator[str]:
     command = [*MAIN, *words, "--json"]
     with subprocess.Popen(command, env=env, cwd=folder, stdout=subprocess.PIPE) as process:
         try:
-            assert process.stdout is not None
-            told = ""
-            while "}" not in told:
-                line = process.stdout.readline().decode()
-                assert line, "the server did not start"
-                told += line
-            yield json.loads(told)["url"]
+            yield announced(process)["url"]
         finally:
             process.terminate()
             assert process.wait(30) == 0

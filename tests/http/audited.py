@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.http.deciding import Visitor, remembering
-from tests.http.server import Server, serving
+from tests.http.server import Server, empty_home, serving
 from tests.http.test_api import send
 from tests.http.test_review_page import fill
 from tests.refine.test_rules import project
@@ -56,13 +55,7 @@ class Place(NamedTuple):
 def placed(folder: Path) -> Generator[Place]:
     """One for as long as it is wanted."""
     root = project(folder)
-    env = {
-        **os.environ,
-        "HOLDFAST_HOME": str(folder / "home"),
-        "CLAUDE_CONFIG_DIR": str(folder / "claude"),
-        "HOME": str(folder),
-    }
-    (folder / "home").mkdir(mode=0o700)
+    env = empty_home(folder)
     with Holdfast(load_settings(env)) as memory:
         fill(memory, root)
         bank = memory.known_banks()[0].id

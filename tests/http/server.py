@@ -67,19 +67,35 @@ class Server(NamedTuple):
             return Got(0, "", Message())  # hung up on while still speaking
 
 
-def make_home(folder: Path, *samples: Path) -> dict[str, str]:
-    """An environment with a memory of sessions."""
-    env = {
+def empty_home(folder: Path) -> dict[str, str]:
+    """An environment with a home in which nothing is yet."""
+    (folder / "home").mkdir(mode=0o700)
+    return {
         **os.environ,
         "HOLDFAST_HOME": str(folder / "home"),
         "CLAUDE_CONFIG_DIR": str(folder / "claude"),
         "HOME": str(folder),
     }
-    (folder / "home").mkdir(mode=0o700)
+
+
+def make_home(folder: Path, *samples: Path) -> dict[str, str]:
+    """An environment with a memory of sessions."""
+    env = empty_home(folder)
     paths = [str(path) for path in samples or (SAMPLES,)]
     run = subprocess.run([*MAIN, "ingest", *paths], env=env, cwd=folder, capture_output=True)
     assert run.returncode == 0, run.stderr.decode()
     return env
+
+
+def announced(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """What a server says of itself as soon as it can be asked."""
+    assert process.stdout is not None
+    told = ""
+    while "}" not in told:
+        line = process.stdout.readline().decode()
+        assert line, process.stderr.read() if process.stderr else "the server did not start"
+        told += line
+    return json.loads(told)
 
 
 @contextmanager
@@ -88,13 +104,7 @@ def serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Se
     command = [*MAIN, "browse", "--no-open", "--port", "0", "--json", *options]
     with subprocess.Popen(command, env=dict(env), cwd=folder, stdout=subprocess.PIPE) as process:
         try:
-            assert process.stdout is not None
-            told = ""
-            while "}" not in told:
-                line = process.stdout.readline().decode()
-                assert line, "the server did not start"
-                told += line
-            found = json.loads(told)
+            found = announced(process)
             token = Path(found["token_file"]).read_text().strip()
             yield Server(found["url"], found["enter"], token, env)
         finally:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.http.server import MAIN, Got, Server, make_home
+from tests.http.server import MAIN, Got, Server, announced, make_home
 
 # The words of one bank are in no other.
 OURS, THEIRS = "checkout", "payroll"
@@ -76,13 +76,7 @@ def team_serving(env: Mapping[str, str], folder: Path, *options: str) -> Generat
         command, env=dict(env), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
-            assert process.stdout is not None and process.stderr is not None
-            told = ""
-            while "}" not in told:
-                line = process.stdout.readline().decode()
-                assert line, process.stderr.read().decode()
-                told += line
-            yield Team(json.loads(told)["url"], env, process)
+            yield Team(announced(process)["url"], env, process)
         finally:
             process.terminate()
             process.communicate(timeout=30)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from tests.http.browser import Looker, lacks_in_any_light
 from tests.http.deciding import Visitor, remembering
-from tests.http.server import Server, serving
+from tests.http.server import Server, empty_home, serving
 from tests.refine.test_rules import git, project, put
 
 from holdfast.app.memory import Holdfast
@@ -49,13 +49,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(root: Path) -> Iterator[Server]:
     """A memory in which something of every kind waits."""
     folder = root.parent
-    env = {
-        **os.environ,
-        "HOLDFAST_HOME": str(folder / "home"),
-        "CLAUDE_CONFIG_DIR": str(folder / "claude"),
-        "HOME": str(folder),
-    }
-    (folder / "home").mkdir(mode=0o700)
+    env = empty_home(folder)
     with Holdfast(load_settings(env)) as memory:
         fill(memory, root)
     with serving(env, folder) as made:

@@ -53,9 +53,18 @@ class Service:
 @contextmanager
 def running() -> Generator[Service]:
     made = Service()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    with answering(made.server):
+        yield made
+
+
+@contextmanager
+def answering(server: ThreadingHTTPServer) -> Generator[None]:
+    """A server answers within this."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

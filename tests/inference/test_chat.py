@@ -234,12 +234,8 @@ def subscription(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     def start(*steps: Step) -> Api:
         api = Api({"answer": steps}, str(tmp_path))
         for name, value in {
-            "HOME": str(home),
+            **api.env(home),
             "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-            "ANTHROPIC_BASE_URL": api.url,
-            "ANTHROPIC_API_KEY": "none",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
             "NO_PROXY": "*",
         }.items():
             monkeypatch.setenv(name, value)

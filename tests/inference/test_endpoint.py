@@ -1,51 +1,15 @@
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.inference.services import Answered, Json, Service, running
 
 from holdfast.errors import ModelError
 from holdfast.inference.endpoint import EndpointEmbedder
-
-Answer = tuple[int, dict[str, str], Any]
-
-
-class Service:
-    """A real server on loopback that answers by a function and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.paths: list[str] = []
-        self.answer: Callable[[dict[str, Any]], Answer] = lambda body: (200, {}, vectors(body))
-        service = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                service.asked.append(body)
-                service.headers.append(dict(self.headers.items()))
-                service.paths.append(self.path)
-                status, headers, answer = service.answer(body)
-                content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-                self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(content))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                with suppress(BrokenPipeError):  # whoever asked has given up waiting
-                    self.wfile.write(content)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
 
 
 def vectors(body: dict[str, Any]) -> dict[str, Any]:
@@ -59,50 +23,58 @@ def vectors(body: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    made = Service()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with running() as made:
+        made.answer = lambda body: (200, {}, vectors(body))
+        yield made
+
+
+def address(service: Service) -> str:
+    return f"{service.url}/v1"
+
+
+def paths(service: Service) -> list[str]:
+    return [path for path, _, _ in service.asked]
+
+
+def bodies(service: Service) -> list[Json]:
+    return [body for _, _, body in service.asked]
 
 
 def test_rows_come_in_the_order_of_the_texts_and_have_length_one(service: Service) -> None:
-    embedder = EndpointEmbedder(service.url, "small", api_key="k-1")
+    embedder = EndpointEmbedder(address(service), "small", api_key="k-1")
     texts = ["x" * count for count in range(130)]
 
     found = embedder.embed(texts)
 
     wanted = np.array([[max(n, 1), ord("x") if n else ord(" "), 0.5] for n in range(130)])
     assert np.allclose(found, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-6)
-    assert embedder.dimension == 3 and embedder.name == f"small@{service.url}/embeddings:3"
-    assert [len(body["input"]) for body in service.asked] == [64, 64, 2]
-    assert set(service.paths) == {"/v1/embeddings"}
-    assert {body["model"] for body in service.asked} == {"small"}
-    assert service.headers[0]["Authorization"] == "Bearer k-1"
+    assert embedder.dimension == 3 and embedder.name == f"small@{address(service)}/embeddings:3"
+    assert [len(body["input"]) for body in bodies(service)] == [64, 64, 2]
+    assert set(paths(service)) == {"/v1/embeddings"}
+    assert {body["model"] for body in bodies(service)} == {"small"}
+    assert service.asked[0][1]["authorization"] == "Bearer k-1"
     assert embedder.embed([]).shape == (0, 3)
 
 
 def test_nothing_is_asked_before_something_is_wanted(service: Service) -> None:
-    embedder = EndpointEmbedder(service.url, "small")
+    embedder = EndpointEmbedder(address(service), "small")
     assert service.asked == []
     assert embedder.dimension == 3 and embedder.embed([]).shape == (0, 3)
     assert len(service.asked) == 1
 
 
 def test_another_dimension_is_another_model(service: Service) -> None:
-    names = [EndpointEmbedder(service.url, "small", dimension=n).name for n in (3, 4)]
+    names = [EndpointEmbedder(address(service), "small", dimension=n).name for n in (3, 4)]
     assert names[0] != names[1]
 
 
 def test_a_known_dimension_is_not_asked_for_and_no_key_is_sent_without_one(
     service: Service,
 ) -> None:
-    embedder = EndpointEmbedder(service.url + "/embeddings", "small", dimension=3)
+    embedder = EndpointEmbedder(address(service) + "/embeddings", "small", dimension=3)
     assert service.asked == []
     embedder.embed(["a"])
-    assert "Authorization" not in service.headers[0]
+    assert "authorization" not in service.asked[0][1]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -111,7 +83,7 @@ def test_a_busy_service_is_asked_three_times_at_most(service: Service, status: i
     service.answer = lambda body: (
         (status, {}, b"") if len(service.asked) < 3 else (200, {}, vectors(body))
     )
-    embedder = EndpointEmbedder(service.url, "small", dimension=3, wait=waits.append)
+    embedder = EndpointEmbedder(address(service), "small", dimension=3, wait=waits.append)
 
     assert embedder.embed(["a"]).shape == (1, 3)
     assert waits == [0.5, 1.0]
@@ -126,7 +98,7 @@ def test_the_service_says_how_long_to_wait_within_reason(service: Service) -> No
     waits: list[float] = []
     asked = iter(["3", "86400", ""])
     service.answer = lambda body: (429, {"Retry-After": next(asked)}, b"")
-    embedder = EndpointEmbedder(service.url, "small", dimension=3, wait=waits.append)
+    embedder = EndpointEmbedder(address(service), "small", dimension=3, wait=waits.append)
 
     with pytest.raises(ModelError):
         embedder.embed(["a"])
@@ -136,7 +108,7 @@ def test_the_service_says_how_long_to_wait_within_reason(service: Service) -> No
 
 def test_a_refusal_is_not_repeated(service: Service) -> None:
     service.answer = lambda body: (401, {}, {"error": "bad key"})
-    embedder = EndpointEmbedder(service.url, "small", dimension=3)
+    embedder = EndpointEmbedder(address(service), "small", dimension=3)
 
     with pytest.raises(ModelError, match="401") as caught:
         embedder.embed(["a"])
@@ -160,7 +132,7 @@ def test_a_refusal_is_not_repeated(service: Service) -> None:
 )
 def test_an_answer_that_does_not_fit_is_an_error(service: Service, answer: Any) -> None:
     service.answer = lambda body: (200, {}, answer)
-    embedder = EndpointEmbedder(service.url, "small", dimension=3)
+    embedder = EndpointEmbedder(address(service), "small", dimension=3)
 
     with pytest.raises(ModelError, match="gave") as caught:
         embedder.embed(["a"])
@@ -171,12 +143,12 @@ def test_an_answer_that_does_not_fit_is_an_error(service: Service, answer: Any) 
 def test_a_service_that_is_not_there_or_too_slow_is_an_error(service: Service) -> None:
     held = threading.Event()
 
-    def hold(body: dict[str, Any]) -> Answer:
+    def hold(body: dict[str, Any]) -> Answered:
         held.wait(30)
         return 200, {}, vectors(body)
 
     service.answer = hold
-    slow = EndpointEmbedder(service.url, "small", dimension=3, timeout_s=0.05)
+    slow = EndpointEmbedder(address(service), "small", dimension=3, timeout_s=0.05)
     try:
         with pytest.raises(ModelError, match="timed out"):
             slow.embed(["a"])
@@ -190,27 +162,27 @@ def test_a_service_that_is_not_there_or_too_slow_is_an_error(service: Service) -
 
 
 def test_nothing_is_sent_on_to_another_address(service: Service) -> None:
-    elsewhere = {"Location": service.url + "/elsewhere"}
+    elsewhere = {"Location": address(service) + "/elsewhere"}
     service.answer = lambda body: (307, elsewhere, b"")
-    embedder = EndpointEmbedder(service.url, "small", dimension=3, api_key="k-1")
+    embedder = EndpointEmbedder(address(service), "small", dimension=3, api_key="k-1")
 
     with pytest.raises(ModelError, match="307"):
         embedder.embed(["a"])
 
-    assert service.paths == ["/v1/embeddings"]
+    assert paths(service) == ["/v1/embeddings"]
 
 
 def test_parameters_of_the_address_are_sent_but_neither_stored_nor_shown(service: Service) -> None:
-    embedder = EndpointEmbedder(service.url + "?key=s3cret", "small", dimension=3)
+    embedder = EndpointEmbedder(address(service) + "?key=s3cret", "small", dimension=3)
     service.answer = lambda body: (400, {}, b"")
 
     with pytest.raises(ModelError) as caught:
         embedder.embed(["a"])
 
-    assert service.paths == ["/v1/embeddings?key=s3cret"]
+    assert paths(service) == ["/v1/embeddings?key=s3cret"]
     assert "s3cret" not in embedder.name + caught.value.message
 
 
 def test_a_text_that_is_no_valid_unicode_is_sent_all_the_same(service: Service) -> None:
-    EndpointEmbedder(service.url, "small", dimension=3).embed(["a\ud800"])
-    assert service.asked[0]["input"] == ["a?"]
+    EndpointEmbedder(address(service), "small", dimension=3).embed(["a\ud800"])
+    assert bodies(service)[0]["input"] == ["a?"]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.interfaces.command_line import Run, runner
 from tests.sources.agent_samples import copy
 
 from holdfast.app.reading import open_reading
-from holdfast.interfaces.cli.main import main
-
-Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
@@ -32,11 +29,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: str) -> tuple[int, str]:
-        status = main(list(arguments))
-        return status, "".join(capsys.readouterr())
-
-    return call
+    return runner(capsys)
 
 
 def files(home: Path) -> dict[str, bytes]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.interfaces.command_line import Run, runner
 
 from holdfast.app.digest import digest
 from holdfast.app.memory import Holdfast
@@ -14,8 +14,6 @@ from holdfast.app.worklog import WorkLog
 from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, make_parser, overview
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
-
-Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
@@ -29,13 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     script.assistant("AuthProvider waits for every gauge of the harbour.")
     script.write(tmp_path / "claude" / "projects")
     assert main(["ingest", str(tmp_path / "claude"), "--embed", "none", "--json"]) == 0
-    capsys.readouterr()
-
-    def call(*arguments: str) -> tuple[int, str]:
-        status = main(list(arguments))
-        return status, "".join(capsys.readouterr())
-
-    return call
+    return runner(capsys)
 
 
 def test_the_overview_groups_every_command_by_its_purpose() -> None:

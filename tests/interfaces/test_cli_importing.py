@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from tests.app.foreign import claude_mem
+from tests.interfaces.command_line import Run, runner
 from tools.export_schema import spelled
 
 from holdfast.app.exporting import SCHEMA
-from holdfast.interfaces.cli.main import main
-
-Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
@@ -22,12 +19,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str]:
-        status = main(list(arguments))
-        return status, "".join(capsys.readouterr())
-
-    return call
+    return runner(capsys)
 
 
 def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -> None:

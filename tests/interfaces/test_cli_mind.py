@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.interfaces.command_line import Run, read, runner
 from tests.learn.minds import START, talk
 
 from holdfast.interfaces.cli.main import main
-
-Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
@@ -29,19 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
             line["timestamp"] = time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         said.write(folder)
     assert main(["ingest", "--embed", "none", "--json"]) == 0
-    capsys.readouterr()
-
-    def call(*arguments: str) -> tuple[int, str]:
-        status = main(list(arguments))
-        return status, "".join(capsys.readouterr())
-
-    return call
-
-
-def read(run: Run, *arguments: str) -> Any:
-    status, text = run(*arguments, "--json")
-    assert status == 0, text
-    return json.loads(text)
+    return runner(capsys)
 
 
 def test_opinions_are_listed_shown_and_forgotten(run: Run) -> None:

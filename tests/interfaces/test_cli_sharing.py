@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.interfaces.command_line import Run, read, runner
 
 from holdfast.interfaces.cli.main import main
 from holdfast.testing.transcripts import Script
-
-Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
@@ -45,19 +42,7 @@ def run(
     script.assistant("Understood: the yawl is painted blue from now on.")
     script.write(tmp_path / "claude" / "projects")
     assert main(["ingest", "--embed", "none", "--json"]) == 0
-    capsys.readouterr()
-
-    def call(*arguments: str) -> tuple[int, str]:
-        status = main(list(arguments))
-        return status, "".join(capsys.readouterr())
-
-    return call
-
-
-def read(run: Run, *arguments: str) -> Any:
-    status, text = run(*arguments, "--json")
-    assert status == 0, text
-    return json.loads(text)
+    return runner(capsys)
 
 
 def branch(project: Path, revision: str = "holdfast-shared") -> str:

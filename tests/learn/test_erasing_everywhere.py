@@ -3,14 +3,11 @@ any table and in no file after it was erased."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-from tests.refine.test_rules import git, open_at, project, put
+from tests.refine.test_rules import git, open_at, put
 
 from holdfast.app.memory import Holdfast
 from holdfast.learn.banks import Wish
@@ -33,15 +30,6 @@ _EVERYWHERE = {
     "branch", "touch",
     "pull", "issue", "remark", "login",
 }  # fmt: skip
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    before = Path.cwd()
-    root = project(tmp_path)
-    os.chdir(root)
-    yield root
-    os.chdir(before)
 
 
 def rows_with(home: Path) -> set[str]:

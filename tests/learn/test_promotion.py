@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,15 +25,6 @@ SAID = (
     "No, use table-driven tests in the parser, as I said.",
 )
 RULES = ".claude/rules/testing.md"
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    before = Path.cwd()
-    root = project(tmp_path)
-    os.chdir(root)
-    yield root
-    os.chdir(before)
 
 
 def session(root: Path, number: int, *words: str, file: str = "", page: str = "") -> Path:

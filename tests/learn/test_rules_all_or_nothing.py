@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.learn.test_promotion import told_thrice
-from tests.refine.test_rules import open_at, project
+from tests.refine.test_rules import open_at
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreError
 
 RULES = ".claude/rules"
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    made = project(tmp_path)
-    monkeypatch.chdir(made)
-    yield made
 
 
 def _log_takes_nothing(root: Path) -> None:

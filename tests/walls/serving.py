@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tests.http.server import MAIN
+from tests.http.server import MAIN, announced
 from tests.walls.two_banks import World
 
 from holdfast.app.keys import Wanted, make_key
@@ -74,13 +73,7 @@ def served(world: World, *options: str) -> Generator[str]:
         command, env=dict(world.env), cwd=world.folder, stdout=subprocess.PIPE
     ) as process:
         try:
-            assert process.stdout is not None
-            told = ""
-            while "}" not in told:
-                line = process.stdout.readline().decode()
-                assert line, "the server did not start"
-                told += line
-            yield json.loads(told)["url"]
+            yield announced(process)["url"]
         finally:
             process.terminate()
             process.wait(30)
