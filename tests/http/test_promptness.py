@@ -1,14 +1,25 @@
-"""Answers over a connection that stays open are not held back for more of them."""
+"""Nobody waits for what need not be waited for: answers over a connection that stays open are not
+held back, and what is made once is made before anybody comes."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import socket
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
+import httpx
 import pytest
+from pydantic import TypeAdapter
 
 from holdfast.interfaces.http import serving, team_serving
+from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.guard import Rules
+from holdfast.interfaces.http.keys import Keys
+from holdfast.interfaces.http.site import Site
+from holdfast.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -24,3 +35,24 @@ def test_whoever_comes_in_is_answered_at_once(listen: Callable[[], socket.socket
             with accepted:
                 # By this, asyncio tells where it may switch the holding back off.
                 assert accepted.proto == socket.IPPROTO_TCP
+
+
+def test_the_first_who_comes_does_not_wait_until_all_ways_are_made(tmp_path: Path) -> None:
+    desk = Desk(Settings(home=tmp_path / "home", claude_dir=tmp_path / "claude"))
+    site = Site(desk, Keys("t" * 40), Rules(frozenset({"here"})))
+    made = _adapters()
+
+    async def ask() -> int:
+        headers = {"Authorization": f"Bearer {'t' * 40}", "Host": "here"}
+        way = httpx.ASGITransport(site.guard)
+        async with httpx.AsyncClient(transport=way, base_url="http://here") as web:
+            return (await web.get("/api/v1/nothing", headers=headers)).status_code
+
+    assert asyncio.run(ask()) == 404
+    assert _adapters() < made + 100
+    desk.close()
+
+
+def _adapters() -> int:
+    """How many types of parameters and answers were looked at so far: that takes the time."""
+    return sum(type(one) is TypeAdapter for one in gc.get_objects())

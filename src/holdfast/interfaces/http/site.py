@@ -109,6 +109,7 @@ class Site:
         app.include_router(mcp.router, include_in_schema=False)
         for kind in (HoldfastError, HTTPException, RequestValidationError, Exception):
             app.add_exception_handler(kind, self._failed)
+        _lay_ways(app)
         return app
 
     async def _enter(self, key: str = "", to: str = "/") -> Response:
@@ -193,6 +194,13 @@ _KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (HoldfastError, 500, "failed"),
 )
 _CODES = {404: "not_found", 405: "not_allowed", 400: "bad_input"}
+
+
+def _lay_ways(app: FastAPI) -> None:
+    """Ways are made ready when somebody looks for one, all of them at once, while everybody waits:
+    so they are looked at before anybody comes."""
+    for route in app.routes:
+        route.matches({"type": "http", "method": "GET", "path": "/none", "headers": []})
 
 
 def _fault(error: Exception) -> _Fault:
