@@ -68,7 +68,6 @@ def broken_settings(tmp_path: Path) -> dict[str, Settings]:
         "has no ONNX model": replace(settings, embed_model=str(tmp_path / "empty")),
         "cannot be opened": replace(settings, embed_model=str(folder)),
         "which model to ask": replace(settings, embed_endpoint="http://127.0.0.1:9/v1"),
-        "There is no": replace(settings, rerank_model="/nonexistent/model.onnx"),
     }
 
 
@@ -176,6 +175,23 @@ def test_a_chosen_reranker_judges_also_where_nothing_is_embedded(tmp_path: Path)
             found = memory.recall("retry wrapper", bank="proj")
             assert "rerank" in [arm.name for arm in found.strategies]
             assert found.hits and "rerank" in found.hits[0].why
+
+
+def test_a_reranker_that_cannot_be_used_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    model = tmp_path / "pairs.onnx"
+    settings = replace(settings_of(tmp_path), rerank_model=str(model))
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.embed()
+        plain = memory.recall("retry wrapper", bank="proj")
+    with Reading(settings, now=lambda: NOW) as asking:
+        found = asking.recall("retry wrapper", bank="proj")
+        (arm,) = [arm for arm in found.strategies if arm.problem]
+        assert arm.name == "rerank" and "There is no" in arm.problem and "Correct" in arm.problem
+        assert found.hits == plain.hits
+    count_of_second(model)
+    with Reading(settings, now=lambda: NOW) as asking:  # put right, in a program that runs on
+        found = asking.recall("retry wrapper", bank="proj")
+        assert not any(arm.problem for arm in found.strategies) and "rerank" in found.hits[0].why
 
 
 def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> None:

@@ -137,6 +137,10 @@ def test_text_for_people_names_source_and_confidence(home: Path) -> None:
     assert ".jsonl:" in recalled.stdout and "why: direct_fts #1 (1.00)" in recalled.stdout
     assert "freshness unknown" in recalled.stdout
     assert "\x1b[" not in asked.stdout
+    lost = holdfast(home, "recall", "zymurgy of the retry ullage", "--bank", "all", "--explain")
+    assert "Nothing in all speaks" in lost.stdout and "why: " in lost.stdout
+    assert "direct_fts found" in lost.stdout
+    assert "fallbacks: raw_grep, clarification" in lost.stdout
 
 
 def test_a_dry_run_reads_and_writes_nothing(tmp_path: Path) -> None:

@@ -112,6 +112,17 @@ def test_it_leaves_the_memory_alone_and_no_home_behind(folder: Path, tmp_path: P
     assert "without recall's floor" in said and "Few questions" in said
 
 
+def test_what_took_no_part_in_the_ranking_is_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[rerank]\nmodel = "/nonexistent.onnx"\n')
+    found = read_json(tmp_path, "eval", str(folder), "--limit-questions", "2")
+    assert found["settings"]["reranker"] == "/nonexistent.onnx"
+    (told,) = [note for note in found["notes"] if note.startswith("Ranked without rerank")]
+    assert "There is no /nonexistent.onnx" in told and told.endswith(": 2 of 2 questions.")
+    (tmp_path / "config.toml").write_text('[rerank]\nmodel = "none"\n')
+    found = read_json(tmp_path, "eval", str(folder), "--limit-questions", "1")
+    assert found["settings"]["reranker"] is None and len(found["notes"]) == 1
+
+
 def test_settings_of_the_person_do_not_change_what_a_set_gives(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.recall.bank import BUDGETS, NOW, make_shop, open_home
+from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
@@ -144,6 +144,38 @@ def test_words_and_a_time_are_both_heeded(shop: Holdfast) -> None:
     later = shop.recall("session cookies in September", "shop").hits[0]
     earlier = shop.recall("session cookies in August", "shop").hits[0]
     assert (later.time[:7], earlier.time[:7]) == ("2026-09", "2026-08")
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize(
+    ("query", "day"),
+    [
+        ("avatar upload last week", "2026-09-12"),
+        ("invoice totals before the release", "2026-07-15"),
+        ("checkout tour since v2", "2026-09-19"),
+        ("mailer queue before April", "2026-03-10"),
+    ],
+)
+def test_what_is_of_the_time_need_not_say_the_words_of_the_time(
+    shop: Holdfast, query: str, day: str, budget: Budget
+) -> None:
+    found = shop.recall(query, "shop", budget=budget)
+    assert days(found.hits)[:1] == [day] and not found.fallbacks
+    assert found.hits[0].why["coverage"] == 1.0
+    assert shop.recall(f"zeppelin zymurgy quux {query}", "shop", budget=Budget.LOW).abstained
+
+
+def test_a_time_brings_up_what_many_of_another_time_crowd_out(tmp_path: Path) -> None:
+    many = [
+        talk(n, f"2026-08-{n + 1:02}", *(f"cache eviction {n} {k}" for k in range(8)))
+        for n in range(20)
+    ]
+    said = "The cache went cold since its eviction took what readers needed, and so all asked on."
+    old = talk(50, "2026-03-10", "What do readers wait for?", said)
+    with read_in(tmp_path, *many, old) as memory:
+        found = memory.recall("cache eviction before April", "shop", budget=Budget.LOW)
+        assert days(found.hits)[:1] == ["2026-03-10"]
+        assert "temporal" in found.hits[0].why and "direct_fts" not in found.hits[0].why
 
 
 def test_nothing_is_told_of_a_day_without_work(shop: Holdfast) -> None:

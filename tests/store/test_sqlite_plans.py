@@ -13,6 +13,7 @@ import pytest
 from holdfast.model.query import Filter, Moment
 from holdfast.store.overview import Wanted
 from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.vectors import VectorSpan
 from holdfast.testing.store_samples import BANK, NOON, SESSION, a_commit, an_exchange, prepared
 
 KINDS = ("digest", "exchange", "commit", "turn")
@@ -79,7 +80,7 @@ def test_vectors_are_not_counted_anew(path: Path) -> None:
         store.execute("INSERT INTO vector_count VALUES (?, 'model', 7)", (BANK,))
         store.commit()
     with closing(SqliteStore(path)) as store:
-        assert store.vector_span(BANK, "model").total == 7
+        assert store.vector_span(BANK, "model") == VectorSpan(7, 0, 0)
         store.put_vectors(BANK, "model", [("a", 0, b"")])
         assert store.faults().derived == ("1 banks whose vectors are not counted",)
         store.drop_derived()

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from holdfast.errors import HoldfastError, ModelError
 from holdfast.inference import packaged
 from holdfast.inference.choose import choose_embedder, choose_reranker
 from holdfast.inference.static import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.recall.matrix import Matrix, sweep
-from holdfast.recall.semantics import Parts, Semantics
+from holdfast.recall.semantics import Parts, Reranker, Semantics
 from holdfast.refine.crew import Crew
 from holdfast.refine.embedding import Hands, embed_waiting
 from holdfast.refine.passages import EAGER, LATER
@@ -32,9 +33,29 @@ class _Shared:
     def parts(self, settings: Settings) -> Parts:
         settings = replace(settings, principal=None)  # they are the same for everybody
         with self._lock:
-            if self._held is None or self._held[0] != settings:
-                self._held = settings, _open_parts(settings)
-            return self._held[1]
+            if self._held is not None and self._held[0] == settings:
+                return self._held[1]
+            parts = _open_parts(settings)
+            if not isinstance(parts.reranker, _Unusable):  # it may be put right
+                self._held = settings, parts
+            return parts
+
+
+class _Unusable:
+    """In the place of a reranker that cannot be opened: the rest goes on, and who asks is told."""
+
+    def __init__(self, error: HoldfastError) -> None:
+        self._error = error
+
+    def score(
+        self,
+        query: str,
+        texts: Iterable[str],
+        deadline: float | None = None,
+        tokens: int | None = None,
+    ) -> list[float] | None:
+        told = f"{self._error.message} {self._error.remedy}".strip()
+        raise ModelError(told, self._error.remedy)
 
 
 _shared = _Shared()
@@ -50,8 +71,15 @@ def _open_parts(settings: Settings) -> Parts:
         choose_embedder(settings),
         open_tokenizer(packaged.TOKENIZER),
         TokenVectors(packaged.EMBEDDER),
-        choose_reranker(settings),
+        _reranker(settings),
     )
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    try:
+        return choose_reranker(settings)
+    except HoldfastError as error:
+        return _Unusable(error)
 
 
 def embed(

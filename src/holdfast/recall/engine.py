@@ -183,7 +183,7 @@ def _follow(
         candidate.notes[way.value] = step.hop
         candidate.notes["link"] = round(step.weight, 4)
         candidate.score = max(candidate.score, start.score * _STEP**step.hop)
-        judge(candidate, query.weight)
+        judge(candidate, query.weight, query.dated(candidate.passage.time))
         found += bool(step.hop)
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
@@ -215,7 +215,7 @@ def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / HIGHEST)
     for candidate in candidates[: max(_JUDGED, plan.limit)]:
-        judge(candidate, query.weight)
+        judge(candidate, query.weight, query.dated(candidate.passage.time))
     return candidates
 
 

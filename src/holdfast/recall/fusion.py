@@ -66,7 +66,10 @@ def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> 
     for candidate in candidates:
         of = candidate.scores.get
         words = max(
-            of("direct_fts", 0.0), _EXPANDED * of("expanded_fts", 0.0), of("summaries", 0.0)
+            of("direct_fts", 0.0),
+            _EXPANDED * of("expanded_fts", 0.0),
+            of("summaries", 0.0),
+            of("temporal", 0.0),
         )
         told = by_words * words + by_meaning * of("semantic", 0.0) + by_pieces * of("soft", 0.0)
         candidate.score = GRAPH * of("graph", 0.0) + told

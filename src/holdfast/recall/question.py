@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
+from holdfast.language import stem, words
 from holdfast.model.team import Commit
 from holdfast.recall.expansion import whole_names
 from holdfast.recall.landmarks import Kind, is_version, read_mark
@@ -27,11 +28,18 @@ class Query(NamedTuple):
     words: dict[str, float]
     when: When | None
     recent: bool
+    time_stems: frozenset[str] = frozenset()
 
     @property
     def only_time(self) -> bool:
         """Whether it asks for nothing but what there is of a time."""
         return self.when is not None and self.when.only
+
+    def dated(self, time: str) -> frozenset[str]:
+        """The stems of the time that the question names, for what is of that time: nobody says
+        "before the release" of what he says before it."""
+        in_time = self.when is not None and self.when.holds(time)
+        return self.time_stems if in_time else frozenset()
 
 
 def read(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> Query:
@@ -46,7 +54,12 @@ def read(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> 
     terms = terms._replace(phrases=phrases)
     weight = weigh(store, bank, terms.words)
     spelled = {word: weight.by_word[word] for word in terms.words}
-    return Query(text, terms, weight.by_stem, spelled, when, about_recent(text))
+    of_time = _stems(when.words) - _stems(when.rest) if when is not None else frozenset[str]()
+    return Query(text, terms, weight.by_stem, spelled, when, about_recent(text), of_time)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(text)))
 
 
 def when_of(store: Reader, bank: str | None, text: str, now: str) -> When | None:

@@ -46,13 +46,20 @@ def weigh(reader: Reader, bank: str | None, terms: Sequence[str]) -> Weights:
     return Weights(by_word, {stem(term): value for term, value in by_word.items()})
 
 
-def judge(candidate: Candidate, weight: Mapping[str, float]) -> None:
-    """Note how much of the question a candidate covers, by itself and with its context."""
+def judge(
+    candidate: Candidate, weight: Mapping[str, float], dated: frozenset[str] = frozenset()
+) -> None:
+    """Note how much of the question a candidate covers, by itself and with its context. Where its
+    date answers to some stems of the question, it need not say them."""
     passage = candidate.passage
     alone = stems_in(weight, passage.body)
     beside = stems_in(weight, passage.context[: max(0, _READ - len(passage.body))])
     candidate.alone = share_of(weight, alone)
-    candidate.covered = share_of(weight, alone | beside)
+    held = alone | beside
+    candidate.covered = share_of(weight, held)
+    if dated:
+        rest = {key: value for key, value in weight.items() if key not in dated}
+        candidate.covered = max(candidate.covered, share_of(rest, held))
     candidate.notes["relevance"] = round(combined(candidate.covered, candidate.cosine), 4)
 
 

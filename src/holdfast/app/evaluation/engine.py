@@ -5,7 +5,8 @@ A better engine changes this file and nothing else of the evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -15,11 +16,11 @@ from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
 from holdfast.app.memory import Holdfast
 from holdfast.app.reading import Reading
 from holdfast.errors import InputError
-from holdfast.model.query import Hit
+from holdfast.model.query import Hit, Strategy
 from holdfast.recall.hits import hit
 from holdfast.recall.plan import Budget, Plan
 from holdfast.refine.ingest import Progress
-from holdfast.settings import Settings
+from holdfast.settings import NO_MODEL, Settings
 
 BUDGETS = ("low", "mid", "high")
 DEPTH = 50
@@ -35,6 +36,8 @@ class Ranking(NamedTuple):
     sessions: tuple[str, ...]
     abstained: bool
     ms: float
+    # What took no part, each with the reason.
+    absent: tuple[str, ...] = ()
 
 
 class Parts(NamedTuple):
@@ -48,7 +51,20 @@ def parts(memory: Reading) -> Parts:
     """What ranks in this memory."""
     models = memory.reader.vector_models()
     reranker = memory.settings.rerank_model
-    return Parts(embedding=models[-1][0] if models else None, reranker=reranker or None)
+    return Parts(
+        embedding=models[-1][0] if models else None,
+        reranker=reranker if reranker != NO_MODEL else None,
+    )
+
+
+def notes_on(rankings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """What a reader must know of the figures, given what was absent from each ranking."""
+    counted = Counter(told for absent in rankings for told in absent)
+    more = [
+        f"Ranked without {told}: {count:,} of {len(rankings):,} questions."
+        for told, count in sorted(counted.items())
+    ]
+    return (*NOTES, *more)
 
 
 def rank(
@@ -67,7 +83,21 @@ def rank(
     kept = [item for item in hits if keep(item)]
     ids = [item.source.id for item in kept if item.kind == "turn" and item.source.id]
     sessions = [item.session for item in kept if item.session]
-    return Ranking(tuple(dict.fromkeys(ids)), tuple(dict.fromkeys(sessions)), found.abstains, spent)
+    return Ranking(
+        tuple(dict.fromkeys(ids)),
+        tuple(dict.fromkeys(sessions)),
+        found.abstains,
+        spent,
+        tuple(_absence(arm) for arm in found.strategies if _is_absent(arm)),
+    )
+
+
+def _is_absent(arm: Strategy) -> bool:
+    return arm.timed_out or (bool(arm.problem) and not arm.found)
+
+
+def _absence(arm: Strategy) -> str:
+    return f"{arm.name}, which {'was too slow' if arm.timed_out else f'failed ({arm.problem})'}"
 
 
 def prepare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from holdfast.app.evaluation import engine, metrics
@@ -75,14 +75,17 @@ def evaluate(
     known = {bank: sessions_of(memory, bank) for bank in {q.bank for q in questions if q.gold}}
     judged: list[tuple[str, Judged]] = []
     spent: list[float] = []
+    absent: list[tuple[str, ...]] = []
     for done, question in enumerate(questions, start=1):
         ranking = engine.rank(memory, question.text, question.bank, budget)
         record(question.id, ranking)
         spent.append(ranking.ms)
+        absent.append(ranking.absent)
         judged.append((question.category, judge(question, known.get(question.bank, {}), ranking)))
         progress(done, len(questions))
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
-    return report(judged, spent, engine.parts(memory), budget, unknown, failed_lines)
+    made = report(judged, spent, engine.parts(memory), budget, unknown, failed_lines)
+    return replace(made, notes=engine.notes_on(absent))
 
 
 def sessions_of(memory: Reading, bank: str) -> dict[str, str]:

@@ -42,11 +42,13 @@ def replay(
     """Ask for each request what was known before it outside its own session."""
     ranked: list[tuple[Sequence[str], frozenset[str]]] = []
     spent: list[float] = []
+    absent: list[tuple[str, ...]] = []
     for done, question in enumerate(questions, start=1):
         ranking = engine.rank(memory, question.text, question.bank, budget, before(question), DEPTH)
         record(question.id, ranking)
         ranked.append((ranking.sessions, question.gold_sessions))
         spent.append(ranking.ms)
+        absent.append(ranking.absent)
         progress(done, len(questions))
     return OwnReport(
         questions=len(questions),
@@ -59,7 +61,7 @@ def replay(
         latency_ms=Latency(percentile(spent, 0.5), percentile(spent, 0.95)),
         parts=engine.parts(memory),
         budget=budget,
-        notes=engine.NOTES,
+        notes=engine.notes_on(absent),
         cannot_claim=tuple(limits_of_own(len(questions), DEPTH)),
     )
 

@@ -16,9 +16,10 @@ class VectorQuestions(Asking):
 
     def vector_span(self, bank: str, model: str) -> VectorSpan:
         row = self._one(
-            "SELECT total, (SELECT min(rowid) FROM vector AS v WHERE v.bank = c.bank "
-            "AND v.model = c.model), (SELECT max(rowid) FROM vector AS v WHERE v.bank = c.bank "
-            "AND v.model = c.model) FROM vector_count AS c WHERE bank = ? AND model = ?",
+            "SELECT total, coalesce((SELECT min(rowid) FROM vector AS v WHERE v.bank = c.bank "
+            "AND v.model = c.model), 0), coalesce((SELECT max(rowid) FROM vector AS v WHERE "
+            "v.bank = c.bank AND v.model = c.model), 0) FROM vector_count AS c "
+            "WHERE bank = ? AND model = ?",
             bank,
             model,
         )

@@ -119,14 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: bool) -> None:
     if found.abstained:
-        screen.line(f"Nothing in {found.bank} speaks of this.")
-        for miss in found.misses:
-            screen.wrap(f"nearest: {cut(miss.text, 120)} ({miss.uri})", "  ", "    ")
-        if found.suggestions:
-            screen.wrap(f"You might ask about: {', '.join(found.suggestions)}.", "  ", "    ")
-        for arm in found.strategies:
-            if arm.problem or arm.timed_out:
-                screen.wrap(_arm(arm), "  ", "    ")
+        _print_nothing(screen, found, explain)
         return
     if found.fallbacks:
         screen.wrap(_FALLBACKS.get(found.fallbacks[-1], ""))
@@ -135,10 +128,30 @@ def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: b
         if explain and below is not None:
             screen.line(screen.paint(f"      above the next by {_lead(hit, below)}", "dim"))
             screen.line()
-    # How the arms did is for whoever asks why; what did not work is for everybody.
-    arms = [_arm(a) for a in found.strategies if explain or a.problem or a.timed_out]
-    told = "; ".join((f"{number(len(found.hits), 'hit')} in {found.bank}", *arms))
+    told = "; ".join(
+        (f"{number(len(found.hits), 'hit')} in {found.bank}", *_course(found, explain))
+    )
     screen.line(screen.paint(told, "dim"))
+
+
+def _print_nothing(screen: Screen, found: Recalled, explain: bool) -> None:
+    screen.line(f"Nothing in {found.bank} speaks of this.")
+    for miss in found.misses:
+        screen.wrap(f"nearest: {cut(miss.text, 120)} ({miss.uri})", "  ", "    ")
+        if explain:
+            screen.wrap(f"why: {_why(miss)}", "    ", "      ")
+    if found.suggestions:
+        screen.wrap(f"You might ask about: {', '.join(found.suggestions)}.", "  ", "    ")
+    for told in _course(found, explain):
+        screen.wrap(told, "  ", "    ")
+
+
+def _course(found: Recalled, explain: bool) -> list[str]:
+    """How the arms did and what was fallen back on, for whoever asks why; what did not work, for
+    everybody."""
+    told = [_arm(arm) for arm in found.strategies if explain or arm.problem or arm.timed_out]
+    used = ", ".join(found.fallbacks) if explain else ""
+    return [*told, f"fallbacks: {used}"] if used else told
 
 
 def _arm(arm: Strategy) -> str:

@@ -1,5 +1,6 @@
 -- How many vectors a bank has of a model: each search by meaning wants to know, and counting takes as
--- long as comparing.
+-- long as comparing. Nobody may add or remove any between the count and the triggers.
+LOCK TABLE vector IN SHARE ROW EXCLUSIVE MODE;
 CREATE TABLE vector_count (
     bank text COLLATE "C" NOT NULL,
     model text COLLATE "C" NOT NULL,
