@@ -238,7 +238,7 @@ def test_without_a_model_the_older_words_stand(service: Service, tmp_path: Path)
 
 
 def test_killed_while_rules_are_at_it_it_goes_on_and_gives_the_same(tmp_path: Path) -> None:
-    talks = [long_talk(number) for number in range(40)]
+    talks = [long_talk(number) for number in range(20)]
     user = User(tmp_path, "", *talks)
     user.run("ingest")
     wanted = dump(user.database)
@@ -253,14 +253,14 @@ def test_killed_while_rules_are_at_it_it_goes_on_and_gives_the_same(tmp_path: Pa
     refine.send_signal(signal.SIGKILL)
     refine.wait(10)
     left = json.loads(user.run("status", "--json"))["older"]["rules"]
-    assert 0 < left < 40
+    assert 0 < left < 20
     assert f"{left} sessions brought up to date." in user.run("refine", "--stale")
     assert dump(user.database) == wanted
 
 
 def long_talk(number: int) -> Script:
     script = bug_hunt(f"{number:08}-0000-4000-8000-000000000001")
-    for step in range(40):
+    for step in range(12):
         script.user(f"Step {step}: please look at the importer of part {number} once more.")
         script.assistant("The retry wrapper ran load() again after a timeout. " * 20)
     return script

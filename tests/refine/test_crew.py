@@ -40,7 +40,7 @@ def open_at(home: Path, model: str = "none") -> Holdfast:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    make_corpus(folder, 9, 200)
+    make_corpus(folder, 9, 200, turns=12)
     return folder
 
 

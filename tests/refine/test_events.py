@@ -317,13 +317,13 @@ print(Home(Path(sys.argv[1])).drain().events)
 
 def test_killed_at_random_points_it_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    for number in range(1500):
+    for number in range(1200):
         session = f"session-{number % 7}"
         home.put("UserPromptSubmit", {"prompt": f"prompt {number}"}, session=session)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     rng = random.Random(3)
     landed = 0
-    while waiting(home.inbox).events and landed < 12:
+    while waiting(home.inbox).events and landed < 5:
         process = subprocess.Popen(
             [sys.executable, "-c", DRAIN, str(tmp_path)], env=env, stdout=subprocess.DEVNULL
         )
@@ -333,6 +333,7 @@ def test_killed_at_random_points_it_loses_nothing_and_doubles_nothing(tmp_path: 
         while process.poll() is None and time.monotonic() < give_up:
             if sum(path.stat().st_size for path in journals.glob("*")) > before:
                 break
+            time.sleep(0.001)
         time.sleep(rng.uniform(0, 0.03))
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
@@ -340,5 +341,5 @@ def test_killed_at_random_points_it_loses_nothing_and_doubles_nothing(tmp_path: 
         process.wait(timeout=10)
     home.drain()
     found = [line["text"] for n in range(7) for line in home.journal(f"session-{n}")]
-    assert sorted(found) == sorted(f"prompt {n}" for n in range(1500))
+    assert sorted(found) == sorted(f"prompt {n}" for n in range(1200))
     assert landed >= 1, "a kill must have hit a running drain"
