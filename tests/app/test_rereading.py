@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 from tests.app.test_worker import BY_HAND, chores_of
-from tests.sources.test_git import commit, git, make_repository
+from tests.sources.repositories import commit, git, make_repository
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.steps import STEPS

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.sources.repositories import commit, git, make_repository
 
 from holdfast.errors import InputError
 from holdfast.model.team import Commit, FileChange
@@ -14,30 +14,6 @@ from holdfast.sources.git.log import BODY_LIMIT, is_repository, read_log
 from holdfast.sources.git.patches import FILES_LIMIT, Patch, read_patches
 from holdfast.sources.git.refs import astray, read_tags, read_tips, still_there
 from holdfast.sources.git.running import Git
-
-DATE = "2026-03-01T12:00:00+02:00"
-
-
-def git(folder: Path, *arguments: str, author: str = "Ann Ex <ann@x.org>") -> str:
-    name, _, email = author.rstrip(">").partition(" <")
-    identity = ["-c", f"user.name={name}", "-c", f"user.email={email}"]
-    command = ["git", *identity, "-C", str(folder), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def commit(folder: Path, message: str, author: str = "Ann Ex <ann@x.org>", **files: str) -> str:
-    for name, content in files.items():
-        (folder / name).write_text(content)
-    git(folder, "add", "-A")
-    arguments = ["commit", "-q", "--allow-empty", "--cleanup=verbatim", "--date", DATE]
-    git(folder, *arguments, "-m", message, author=author)
-    return git(folder, "rev-parse", "HEAD")
-
-
-def make_repository(folder: Path) -> Path:
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    return folder
 
 
 def read_commits(top: Path, bank: str) -> Iterator[Commit]:

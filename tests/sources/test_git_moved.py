@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.sources.test_git import commit, git, make_repository
+from tests.sources.repositories import commit, git, make_repository
 
 from holdfast.sources.git.moved import look_at_tips
 from holdfast.sources.git.refs import SHARED, read_tips

@@ -1,8 +1,8 @@
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from tests.sources.repositories import git
 
 from holdfast.model.bank import Bank
 from holdfast.refine.bank_making import BankMaker
@@ -11,11 +11,6 @@ from holdfast.sources.project import base_name, identify, normal_remote
 from holdfast.store.sqlite.store import SqliteStore
 
 NOW = "2026-03-01T10:00:00.000Z"
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-c", "user.name=T", "-c", "user.email=t@x", "-C", str(folder), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def make_repository(folder: Path, message: str = "first", remote: str = "") -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.sources.repositories import git
 
 from holdfast.errors import InputError
 from holdfast.sources.git.refs import read_tips
@@ -15,17 +16,6 @@ from holdfast.sources.git.shelf import Person, Shelf
 from holdfast.sources.shares import Files, merge
 
 ANN = Person("Ann", "ann@x.org")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@x.org"]
-    done = subprocess.run(
-        ["git", *identity, "-C", str(folder), *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.strip()
 
 
 def repository(folder: Path) -> Path:
