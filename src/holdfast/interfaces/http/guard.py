@@ -62,6 +62,9 @@ class Refusal(NamedTuple):
 
 _ANOTHER = Refusal(403, "wrong_origin", "Other pages may not ask.")
 _NO_KEY = Refusal(401, "no_key", "Who are you?", "Open the link that `holdfast browse` prints.")
+_NOT_NOW = Refusal(
+    503, "unavailable", "Keys cannot be looked up right now.", "Ask again in a moment.", 2
+)
 _AT_ONCE = Refusal(
     429, "too_many", "Too many requests of this key at once.", "Wait for those to be answered.", 1
 )
@@ -98,8 +101,9 @@ class _Measure:
 class Door(Protocol):
     """Who knows people by what they show."""
 
-    async def refresh(self, shown: str) -> None:
-        """See what has changed, before somebody who shows this comes in."""
+    async def refresh(self, shown: str) -> bool:
+        """See what has changed, before somebody who shows this comes in; whether it can be known
+        who they are."""
         ...
 
     def by_token(self, shown: str) -> Principal | None:
@@ -171,8 +175,10 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        await self._keys.refresh(_bearer(Headers(scope=scope)))
+        known = await self._keys.refresh(_bearer(Headers(scope=scope)))
         refusal = self._refusal(scope)
+        if refusal is not None and refusal.status == 401 and not known:
+            refusal = _NOT_NOW
         if refusal is not None:
             answer = self._shown_in(scope) if refusal.status == 401 else None
             answer = answer or _told(refusal, scope)
@@ -180,8 +186,8 @@ class Guard:
             return
         self.last = time.monotonic()
         body = _Body(receive, self._rules.most_bytes)
-        known: Principal | None = scope.get("principal")
-        name = known.key if known else ""
+        who: Principal | None = scope.get("principal")
+        name = who.key if who else ""
         self._now[name] += 1
         try:
             onward = _unless_too_large(body, self._rules.too_large, scope, send)

@@ -44,8 +44,9 @@ class Keys(Cookies):
         self._links: dict[str, float] = {}
         self._visitors: dict[str, None] = {}
 
-    async def refresh(self, shown: str) -> None:
+    async def refresh(self, shown: str) -> bool:
         """Nothing changes while it runs."""
+        return True
 
     def make_link_key(self) -> str:
         """A key that lets one browser in, once, within two minutes."""

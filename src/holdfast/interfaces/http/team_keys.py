@@ -37,7 +37,9 @@ class TeamKeys(Cookies):
         super().__init__()
         self._desk = desk
         self._keys: dict[str, Key] = {}
-        self._seen = -FRESH_S
+        # When it was last begun to look which keys there are; and when so that it was also done.
+        self._seen = self._looked = -FRESH_S
+        self._away = False
         self._noted = time.monotonic()
         self._looking = asyncio.Lock()
         # Ids of keys whose secret was shown and held, so that it is hashed once.
@@ -45,23 +47,34 @@ class TeamKeys(Cookies):
         self._visitors: OrderedDict[str, tuple[str, float]] = OrderedDict()
         self._used: dict[str, str] = {}
 
-    async def refresh(self, shown: str = "") -> None:
-        """See which keys there are, unless that was just done. While the store cannot be asked,
-        those that were known hold: whatever they ask for has to ask it as well."""
+    async def refresh(self, shown: str = "") -> bool:
+        """See which keys there are, unless that was just done; whether it is known then if this is
+        one. While the store cannot be asked, those that were known hold: whatever they ask for has
+        to ask it as well. Who shows one that is not known waits until that was looked up."""
+        came = time.monotonic()
         id, _ = read_key(shown)
-        fresh_s = _FRESH_TO_STRANGERS_S if id and id not in self._keys else FRESH_S
-        if time.monotonic() - self._seen < fresh_s:
-            return
-        async with self._looking:
-            if time.monotonic() - self._seen < fresh_s:
-                return
-            self._seen = time.monotonic()
-            try:
-                await self.load()
-            except HoldfastError:
-                return
-            if self._used and self._seen - self._noted > NOTED_S:
-                await self.note()
+        if not self._is_fresh(id, came):
+            async with self._looking:
+                if not self._is_fresh(id, came):
+                    await self._look()
+        return not (self._away and id and id not in self._keys)
+
+    def _is_fresh(self, id: str, came: float) -> bool:
+        """Whether what is known of keys is new enough for somebody who came then."""
+        if id and id not in self._keys:
+            return self._looked > came - _FRESH_TO_STRANGERS_S
+        return self._seen > came - FRESH_S
+
+    async def _look(self) -> None:
+        self._seen = begun = time.monotonic()
+        try:
+            await self.load()
+            self._away = False
+        except HoldfastError:
+            self._away = True
+        self._seen = self._looked = begun
+        if not self._away and self._used and begun - self._noted > NOTED_S:
+            await self.note()
 
     async def load(self) -> None:
         """See which keys there are."""
