@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
 
+from holdfast.interfaces.cli.commands import recall
+from holdfast.model.query import Hit, Layer
 from holdfast.testing.transcripts import Script, bug_hunt
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -56,6 +59,20 @@ def test_what_holds_a_hit_down_is_not_told_as_what_lifts_it(tmp_path: Path) -> N
     first, _, rest = found.partition("above the next by ")
     assert "tool ×0.85" in first and "direct_fts" in rest.partition("\n")[0]
     assert "tool +" not in rest.partition("\n")[0]
+
+
+def test_what_counts_most_is_told_first() -> None:
+    def lead(**gaps: float) -> str:
+        hit = Hit("u", "turn", Layer.TRANSCRIPTS, 0.5, "", "", "", "b")
+        below = replace(hit, why=dict.fromkeys(gaps, 0.1))
+        above = replace(hit, why={name: 0.1 + gap for name, gap in gaps.items()})
+        return recall._lead(above, below)  # pyright: ignore[reportPrivateUsage]
+
+    by_words = lead(direct_fts_score=0.3, semantic_score=0.2)
+    assert by_words == "0.000: semantic +0.20, direct_fts +0.30"
+    assert lead(neighbours=0.08, rerank=0.04) == "0.000: rerank +0.04, neighbours +0.08"
+    beside = lead(neighbours=0.04, session=0.03, rerank=-0.1)
+    assert beside == "0.000: session +0.03, neighbours +0.04"
 
 
 def test_show_hides_secrets_of_the_raw_line_unless_told_otherwise(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Hit, Layer, Recalled, Strategy
 from holdfast.model.trust import Status
 from holdfast.recall.expansion import Expansion
+from holdfast.recall.fusion import GRAPH, LOOSE
 from holdfast.recall.plan import Budget, Fusion, Plan
+from holdfast.recall.rerank import SHARE
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -39,6 +41,15 @@ EXAMPLES = """\
 # What a score is multiplied by, and so 1 where it is not there; the rest is added.
 _FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay", "astray")
 _MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends", "link")
+_EVIDENCE = {
+    "semantic_score": LOOSE["meaning"],
+    "soft_score": LOOSE["soft"],
+    "graph_score": GRAPH,
+    **dict.fromkeys(
+        ("direct_fts_score", "expanded_fts_score", "summaries_score", "temporal_score"),
+        LOOSE["words"],
+    ),
+}
 _TOLD = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
 _FALLBACKS = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
@@ -162,16 +173,25 @@ def _arm(arm: Strategy) -> str:
 
 
 def _lead(hit: Hit, below: Hit) -> str:
-    """What a hit has that the next one lacks, the greatest difference first."""
+    """What a hit has that the next one lacks, what counts most first."""
+    reranked = "rerank" in hit.why and "rerank" in below.why
     gaps = {
         name: hit.why.get(name, float(name in _FACTORS))
         - below.why.get(name, float(name in _FACTORS))
         for name in (*hit.why, *below.why)
         if name.endswith("_score") or name in _MOVERS
     }
-    told = sorted(gaps.items(), key=lambda gap: -gap[1])[:3]
+    told = sorted(gaps.items(), key=lambda gap: -gap[1] * _weight(gap[0], reranked))[:3]
     parts = [f"{name.removesuffix('_score')} +{gap:.2f}" for name, gap in told if gap > 0.005]
     return f"{hit.score - below.score:.3f}" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _weight(name: str, reranked: bool) -> float:
+    """What a difference counts: its kind of evidence, and beside a cross-encoder less."""
+    if name == "rerank":
+        return SHARE
+    early = name.endswith("_score") or name == "neighbours"
+    return _EVIDENCE.get(name, 1.0) * (1 - SHARE if early and reranked else 1.0)
 
 
 def _why(hit: Hit) -> str:
