@@ -140,6 +140,16 @@ def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
     assert wrong == []
 
 
+def test_what_cannot_be_said_to_the_server_costs_no_connection(postgres: Server, url: str) -> None:
+    with closing(PostgresStore(f"{postgres.member(url)}&connections=2&wait_s=1")) as store:
+        for _ in range(4):
+            fenced(store, key_for("half \ud800"))
+            with pytest.raises(UnicodeEncodeError):
+                store.banks()
+        fenced(store, key_for("ours"))
+        assert seen(store) == ["ours"]
+
+
 def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
     postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

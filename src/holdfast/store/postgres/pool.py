@@ -167,6 +167,9 @@ class Pool:
                 raise
             self.forget_free()
             return False
+        except BaseException:
+            self.give_back(raw, sound=False)
+            raise
         raw.sees = sees
         return True
 
