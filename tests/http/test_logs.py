@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from tests.http.team import OUR_WORDS, new_key, team_serving, two_banks
 
 from holdfast.interfaces.http.logs import JSON, Log
@@ -46,6 +47,14 @@ def test_what_cannot_be_written_is_counted(tmp_path: Path) -> None:
         log.write("started")
         log.settle()
     assert log.lost == 1
+
+
+def test_a_program_without_standard_error_has_no_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    log = Log()
+    log.write("started")
+    log.settle()
+    assert log.lost == 0
 
 
 def test_a_stream_that_does_not_wait_is_waited_for() -> None:

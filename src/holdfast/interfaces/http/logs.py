@@ -33,7 +33,8 @@ class Log:
         self, form: str = TEXT, out: TextIO | None = None, most: int = MOST_WAITING
     ) -> None:
         self._form = form
-        self._out = out or sys.stderr
+        # There is none where a program was started with it closed.
+        self._out: TextIO | None = out or sys.stderr
         self._most = most
         # How many lines were left out, because those before them were not taken.
         self.lost = 0
@@ -45,10 +46,12 @@ class Log:
 
     def write(self, event: str, **fields: object) -> None:
         """One line, some time. A log that cannot be written stops nothing."""
+        if self._out is None:
+            return
         line = self._line(event, fields)
         number = _number_of(self._out)
         if number is None:
-            self._say_here(line)
+            _say_here(self._out, line)
             return
         with self._change:
             if self._thread is None:
@@ -88,13 +91,6 @@ class Log:
                 with self._change:
                     self.lost += 1
 
-    def _say_here(self, line: str) -> None:
-        try:
-            self._out.write(line)
-            self._out.flush()
-        except (OSError, ValueError):
-            return
-
     def _line(self, event: str, fields: dict[str, object]) -> str:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         told = {"time": now, "event": event, **{k: v for k, v in fields.items() if v != ""}}
@@ -102,6 +98,14 @@ class Log:
             return json.dumps(told, ensure_ascii=True, separators=(",", ":")) + "\n"
         rest = " ".join(f"{name}={_plain(value)}" for name, value in fields.items() if value != "")
         return f"{now} {event} {rest}\n"
+
+
+def _say_here(out: TextIO, line: str) -> None:
+    try:
+        out.write(line)
+        out.flush()
+    except (OSError, ValueError):
+        return
 
 
 def _written(number: int, line: bytes) -> bool:
