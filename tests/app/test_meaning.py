@@ -236,6 +236,7 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
     shutil.copytree(packaged.EMBEDDER.parent, tmp_path / "copy")
     with Holdfast(replace(settings, embed_model=str(tmp_path / "copy")), lambda: NOW) as memory:
         assert memory.recall("retry wrapper", bank="proj").hits
+        assert waits_for_vectors(memory.reader, memory.settings)
         assert memory.embed(turns_for=-1) > 0
         both = dict(memory.reader.vector_models())
         assert len(both) == 2 and both[MODEL] == old[MODEL]
@@ -243,6 +244,7 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
         assert memory.embed() == 0
         ((new, count),) = memory.reader.vector_models()
         assert (new != MODEL, count) == (True, old[MODEL])
+        assert not waits_for_vectors(memory.reader, memory.settings)
         assert "guests" in memory.rank(QUESTION, "all").candidates[0].passage.body
 
 

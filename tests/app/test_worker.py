@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -313,6 +314,16 @@ def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> No
         with memory.store.transaction():
             memory.store.put_vectors(waiting[0].bank, packaged.EMBEDDER_NAME, rows)
         assert not waits_for_vectors(memory.reader, shipped)
+        assert waits_for_vectors(memory.reader, own), "another model was chosen"
+        served = replace(
+            own, embed_model="", embed_endpoint="http://x/v1", embed_endpoint_model="m"
+        )
+        assert waits_for_vectors(memory.reader, served)
+        for name, chosen in (("somewhere-0123456789ab", own), ("m@x:384", served)):
+            with memory.store.transaction():
+                memory.store.put_vectors(waiting[0].bank, name, rows)
+                memory.store.prune_vectors(name)
+            assert not waits_for_vectors(memory.reader, chosen)
 
 
 def test_the_log_keeps_within_its_bound(tmp_path: Path) -> None:

@@ -236,8 +236,9 @@ def embed(work: Work) -> str:
 
 
 def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
-    """Whether it is worth to load the model. The name of a model that the settings name is only
-    known once it is open: until then it is taken for the one whose vectors there are."""
+    """Whether it is worth to load the model. The whole name of one that the settings name is only
+    known once it is open: until then it is taken for the one whose vectors there are, if that is
+    called so."""
     if settings.embed_model == NO_MODEL:
         return False
     models = [name for name, _ in reader.vector_models()]
@@ -246,8 +247,18 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
         if len(models) != 1:
             return bool(models) or reader.count_unembedded("", (*EAGER, *LATER)) > 0
         name = models[0]
+        if not _may_be(name, settings):
+            return True
     waiting = reader.count_unembedded(name, (*EAGER, *LATER)) > 0
     return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
+
+
+def _may_be(name: str, settings: Settings) -> bool:
+    """Whether vectors of this name can be of the model that the settings name."""
+    if settings.embed_endpoint:
+        return name.startswith(f"{settings.embed_endpoint_model}@")
+    folder = Path(settings.embed_model).expanduser().resolve().name
+    return name != packaged.EMBEDDER_NAME and name.rpartition("-")[0] == folder
 
 
 def push(work: Work) -> str:
