@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import urllib.error
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "examples" / "sessions"
 MAIN = (sys.executable, "-m", "holdfast")
+_SAMPLED: list[Path] = []
 
 
 class Got(NamedTuple):
@@ -79,11 +81,18 @@ def empty_home(folder: Path) -> dict[str, str]:
 
 
 def make_home(folder: Path, *samples: Path) -> dict[str, str]:
-    """An environment with a memory of sessions."""
+    """An environment with a memory of sessions. That of the sample sessions is made once in a run
+    of tests, and copied: it lies in one folder, and names no other but theirs."""
     env = empty_home(folder)
+    home = folder / "home"
+    if not samples and _SAMPLED:
+        shutil.copytree(_SAMPLED[0], home, dirs_exist_ok=True)
+        return env
     paths = [str(path) for path in samples or (SAMPLES,)]
     run = subprocess.run([*MAIN, "ingest", *paths], env=env, cwd=folder, capture_output=True)
     assert run.returncode == 0, run.stderr.decode()
+    if not samples:
+        _SAMPLED.append(shutil.copytree(home, folder / "sampled"))
     return env
 
 
