@@ -1,0 +1,37 @@
+"""Links between our own pages lead somewhere: to a file, and to a heading that is in it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")])
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+@cache
+def headings(page: Path) -> frozenset[str]:
+    """The names that links know the headings of a page by."""
+    found = _HEADING.findall(_CODE.sub("", page.read_text("utf-8")))
+    return frozenset(
+        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in found
+    )
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=[str(page.relative_to(ROOT)) for page in _PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    wrong: list[str] = []
+    for link in _LINK.findall(page.read_text("utf-8")):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        name, _, heading = link.partition("#")
+        there = (page.parent / name).resolve() if name else page
+        known = there.exists() and (not heading or heading in headings(there))
+        wrong += [] if known else [link]
+    assert not wrong
