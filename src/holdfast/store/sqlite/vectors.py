@@ -112,7 +112,9 @@ class VectorQuestions(Asking):
         return row[0] if row else 0
 
     def vector_models(self) -> list[tuple[str, int]]:
-        found = self._all("SELECT model, count(*) FROM vector GROUP BY model ORDER BY model")
+        found = self._all(
+            "SELECT model, sum(total) FROM vector_count GROUP BY model ORDER BY model"
+        )
         return [(model, count) for model, count in found]
 
     def vector_sizes(self, model: str) -> list[tuple[int, int]]:
