@@ -16,7 +16,7 @@ from holdfast.sources.project import base_name
 _TOKEN = re.compile(r"[A-Za-z_À-ÿ][\w.-]*[\w]|\b[A-Z]{2,}\b")
 _IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|_|\w\.\w|\w-\w.*\d|^[A-Z]{2,6}$")
 _NOISE = re.compile(
-    r"\w+://\S+|(?:/[\w.@-]+){2,}/?|\b\w+['’](?:t|s|re|ve|ll|d|m)\b|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
+    r"\b\w+://\S+|(?:/[\w.@-]+){2,}/?|\b\w+['’](?:t|s|re|ve|ll|d|m)\b|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
 )
 
 # Words every session has: they tell nothing apart.

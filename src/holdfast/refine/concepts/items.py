@@ -44,7 +44,7 @@ _GENERIC_FILE = re.compile(
 )
 _LOCK = re.compile(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)$", re.IGNORECASE)
 _TEST = re.compile(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
-_ADDRESS = re.compile(r"\w+://\S+")
+_ADDRESS = re.compile(r"\b\w+://\S+")
 _ABSOLUTE = re.compile(r"^(?:/|~|[A-Za-z]:/|\.\./)")
 _PROCESS_WORDS = frozenset(
     stem(word)

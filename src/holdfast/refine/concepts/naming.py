@@ -29,7 +29,7 @@ _RECURS = 0.25
 _QUALIFIES = 0.4
 _TOKEN = re.compile(r"[^\W_][\w'’./+#-]*[\w+#]|[^\W_]")
 _BREAK = re.compile(r"[^\w\s'’./+#`\"*-]+|\s[-–—]+\s|[.:;,!?](?=\s|$)|\n")
-_ADDRESS = re.compile(r"\w+://\S+|@?(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
+_ADDRESS = re.compile(r"\b\w+://\S+|@?(?<![\w.-])(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
 _SUBJECT_KIND = re.compile(r"^\w+(?:\([^)]*\))?!?:\s*")
 _NUMBERED = re.compile(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
 # What a request opens with; a name does not, though it may go on with one: "daily limit".
