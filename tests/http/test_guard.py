@@ -92,8 +92,9 @@ def test_errors_are_told_in_the_form_that_was_asked_for(server: Server) -> None:
 
 
 class _Everybody:
-    async def refresh(self, shown: str) -> None:
+    async def refresh(self, shown: str) -> bool:
         """Nothing changes."""
+        return True
 
     def by_token(self, shown: str) -> Principal | None:
         return Principal(shown, key=shown)
