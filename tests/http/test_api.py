@@ -132,6 +132,7 @@ def test_lists_come_in_pages_that_neither_miss_nor_repeat(server: Server) -> Non
     [
         ("/recall", 422, "bad_form"),
         ("/recall?q=x&limit=0", 422, "bad_form"),
+        ("/recall?q=%20%09", 422, "bad_form"),
         ("/recall?q=x&bank=nowhere", 404, "not_found"),
         ("/records/nothing", 404, "not_found"),
         ("/sessions?cursor=garbage", 400, "bad_input"),

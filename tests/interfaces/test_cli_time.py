@@ -121,6 +121,8 @@ def test_find_without_a_result_says_what_to_try(home: Path) -> None:
         (["timeline", "2026-02-30"], "'2026-02-30' is not a date"),
         (["timeline", "ffffffff"], "There is no record"),
         (["timeline", "two words"], "not the name of a record"),
+        (["timeline", "two words"], "holdfast timeline --query 'two words'"),
+        (["timeline", "words", "--bank", "no"], "There is no bank 'no'.\n  → There are: boats"),
         (["timeline", "x", "--query", "y"], "Give one of them"),
         (["timeline", "--before", "-1"], "must be 0 or more"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Mapping
 
 from holdfast.app import shapes
@@ -67,14 +68,21 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("An anchor and a query at once.", "Give one of them.")
     screen = Screen()
     with open_browsing() as memory:
-        told = memory.timeline(
-            arguments.anchor,
-            arguments.query,
-            arguments.bank,
-            arguments.kind,
-            arguments.before,
-            arguments.after,
-        )
+        try:
+            told = memory.timeline(
+                arguments.anchor,
+                arguments.query,
+                arguments.bank,
+                arguments.kind,
+                arguments.before,
+                arguments.after,
+            )
+        except InputError as error:
+            said: str = arguments.anchor
+            if said not in error.message or not said.replace(" ", "").isalpha():
+                raise
+            words = f"holdfast timeline --query {shlex.quote(said)}"
+            raise InputError(error.message, f"For what is said of it: {words}") from error
         names = memory.bank_names()
         lost = not told.events and memory.bank_id(arguments.bank) == ""
         hint = memory.no_bank() if lost else ""

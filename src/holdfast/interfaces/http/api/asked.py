@@ -41,7 +41,7 @@ Cursor = Annotated[
     str,
     Query(max_length=2000, description="Where to go on: the `cursor` of the page before."),
 ]
-Words = Annotated[str, Query(min_length=1, max_length=4000)]
+Words = Annotated[str, Query(min_length=1, max_length=4000, pattern=r"\S")]
 Id = Annotated[
     str,
     Path(max_length=300, description="A record: its id, the start of it, or `word/id`."),
