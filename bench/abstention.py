@@ -18,7 +18,7 @@ from bench.reranker import QUESTIONS, SETS
 from holdfast.app.evaluation.engine import prepare
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.sets import read_set, spread
-from holdfast.recall.plan import Plan
+from holdfast.recall.core.plan import Plan
 from holdfast.settings import load_settings
 
 

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.startup import make_home
-from holdfast.app.briefing import prepare_briefs, serve_briefs
-from holdfast.app.lease import start_of
+from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
+from holdfast.app.core.lease import start_of
 from holdfast.app.memory import Holdfast
 from holdfast.capture.inbox import make_inbox
 from holdfast.capture.places import Places

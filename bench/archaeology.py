@@ -21,7 +21,7 @@ from bench.corpus import unpacked
 from holdfast.app.evaluation.engine import prepare
 from holdfast.app.evaluation.sets import Question, read_set
 from holdfast.app.memory import Holdfast
-from holdfast.refine.by_words import CLEARLY, COVERED, Spoken, spoken_of
+from holdfast.refine.git.commit_matching import CLEARLY, COVERED, Spoken, spoken_of
 from holdfast.settings import Settings
 
 ARCHIVE = "eval/archaeology.tar.xz"

@@ -19,8 +19,8 @@ from pathlib import Path
 from holdfast.model.bank import Bank
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Session
 from holdfast.model.trust import Trust
-from holdfast.refine.concepts.stage import make, refresh_bank
-from holdfast.refine.passages import exchange_passage
+from holdfast.refine.concepts.concept_stage import make, refresh_bank
+from holdfast.refine.core.passages import exchange_passage
 from holdfast.store.sqlite.store import SqliteStore
 
 COUNT = int(os.environ.get("HOLDFAST_BENCH_EXCHANGES", "20000"))

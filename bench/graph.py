@@ -19,9 +19,9 @@ from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, EntityKind, Mention, Node, Part, Sort
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.recall.candidates import Candidate
-from holdfast.recall.causes import Way, follow
-from holdfast.recall.graph import Walk, graph
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.ranking.causes import Way, follow
+from holdfast.recall.retrievers.graph import Walk, graph
 from holdfast.store.graph import Resolved
 from holdfast.store.protocol import Match
 from holdfast.store.sqlite.store import SqliteStore

@@ -22,14 +22,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from holdfast.app.lease import start_of
+from holdfast.app.core.lease import start_of
 from holdfast.capture import journal
 from holdfast.capture.inbox import make_inbox, waiting
 from holdfast.capture.places import Places
 from holdfast.hosts import claude_code
-from holdfast.refine.bank_making import BankMaker
-from holdfast.refine.events import drain
-from holdfast.refine.turns import Rules
+from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.hooks.drain import drain
+from holdfast.refine.ingest.turns import Rules
 from holdfast.settings import Settings
 
 ROUNDS = 101

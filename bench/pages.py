@@ -24,9 +24,9 @@ from pathlib import Path
 
 from bench.scale import ONE, QUESTIONS, fill, words
 from holdfast.app.memory import Holdfast
-from holdfast.app.reading import Reading
-from holdfast.recall.plan import Plan
-from holdfast.refine.plan import Input
+from holdfast.app.search.recall import Reading
+from holdfast.recall.core.plan import Plan
+from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.transcripts import Script

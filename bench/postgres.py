@@ -28,13 +28,13 @@ from tests.store.postgres_server import Server
 
 from bench.scale import passages as made_passages
 from bench.scale import words
-from holdfast.app.models import load_meaning
+from holdfast.app.core.models import load_meaning
 from holdfast.inference.packaged import EMBEDDER_DIMENSION, EMBEDDER_NAME
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.records import Session
+from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
-from holdfast.recall.plan import Budget, Plan
 from holdfast.settings import Settings
 from holdfast.store.postgres.address import with_schema
 from holdfast.store.postgres.halves import Half, HalfDumper, half

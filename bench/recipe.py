@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.app.reading import Reading
+from holdfast.app.search.recall import Reading
 from holdfast.inference.embedder import Embedder
-from holdfast.inference.reranking import Reranker
+from holdfast.inference.reranker import Reranker
 from holdfast.language import STOPWORDS, words
 from holdfast.model.records import Role, Turn
-from holdfast.refine.embedding import parts_of
-from holdfast.refine.passages import tool_text
+from holdfast.refine.core.passages import tool_text
+from holdfast.refine.sessions.embedding import parts_of
 
 Floats = npt.NDArray[np.float32]
 

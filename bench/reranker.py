@@ -23,9 +23,9 @@ from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.metrics import percentile, recall_at, reciprocal_rank
 from holdfast.app.evaluation.sets import Question, read_set, spread
 from holdfast.errors import HoldfastError
-from holdfast.inference.choose import choose_embedder, choose_reranker
 from holdfast.inference.embedder import Embedder
-from holdfast.inference.reranking import Reranker
+from holdfast.inference.model_choice import choose_embedder, choose_reranker
+from holdfast.inference.reranker import Reranker
 from holdfast.settings import Settings, load_settings
 
 SETS = ("locomo", "beam-100k", "archaeology")

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
+from holdfast.app.answers.ask import Wish, answered
 from holdfast.app.evaluation.engine import prepare
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.sets import read_set, spread
 from holdfast.app.memory import Holdfast
-from holdfast.app.researching import Wish, answered
 from holdfast.model.query import Answer
 from holdfast.settings import Settings, load_settings
 from holdfast.testing.transcripts import Script

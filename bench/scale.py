@@ -20,15 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from holdfast.app.models import load_meaning
+from holdfast.app.core.models import load_meaning
 from holdfast.inference.packaged import EMBEDDER_DIMENSION, EMBEDDER_NAME
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.records import Session
 from holdfast.model.trust import Trust
+from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
-from holdfast.recall.matrix import Matrix
-from holdfast.recall.plan import Budget, Plan
+from holdfast.recall.retrievers.vector_matrix import Matrix
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
 

@@ -11,10 +11,10 @@ from typing import Any
 from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
 from holdfast.capture.places import Places
-from holdfast.refine.bank_making import BankMaker
-from holdfast.refine.events import Drained, Injected, drain
-from holdfast.refine.reconcile import Reconciled, reconcile
-from holdfast.refine.turns import Rules
+from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.hooks.drain import Drained, Injected, drain
+from holdfast.refine.hooks.reconcile import Reconciled, reconcile
+from holdfast.refine.ingest.turns import Rules
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
 

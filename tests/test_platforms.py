@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from holdfast.capture import inbox
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code.commands import home_of, without_shell
+from holdfast.hosts.claude_code.hook_commands import home_of, without_shell
 from holdfast.locks import FAR, ByteLocking, Locking, hold, is_locked
 from holdfast.paths import normal, same
 from holdfast.quoting import for_cmd, line, word, words

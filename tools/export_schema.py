@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.export_format import DERIVED, FORMAT, VERSION
-from holdfast.app.exporting import SCHEMA
+from holdfast.app.transfer.export_format import DERIVED, FORMAT, VERSION
+from holdfast.app.transfer.exporting import SCHEMA
 from holdfast.store.carried import TABLES
 from holdfast.store.portable import Table
 from holdfast.store.sqlite.store import SqliteStore

@@ -6,7 +6,6 @@ package does not import them all.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,18 +26,18 @@ __all__ = [
     "open_memory",
 ]
 
-_HOMES = {
-    "Holdfast": "app.memory",
-    "HoldfastError": "errors",
-    "InputError": "errors",
-    "Settings": "settings",
-    "StoreError": "errors",
-    "load_settings": "settings",
-    "open_memory": "app.memory",
-}
-
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in ("Holdfast", "open_memory"):
+        from holdfast.app import memory
+
+        return getattr(memory, name)
+    if name in ("Settings", "load_settings"):
+        from holdfast import settings
+
+        return getattr(settings, name)
+    if name in ("HoldfastError", "InputError", "StoreError"):
+        from holdfast import errors
+
+        return getattr(errors, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,7 @@ import psutil
 
 import holdfast
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.seen import WANTED
+from holdfast.hosts.claude_code.detect import WANTED
 
 SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
 MAIN = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"

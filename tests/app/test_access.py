@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.app.access import Access, open_access
-from holdfast.app.access_tools import ACCESS_TOOLS
+from holdfast.app.answers.access import Access, open_access
+from holdfast.app.answers.access_tools import ACCESS_TOOLS
+from holdfast.app.answers.result_budget import MOST_CHARACTERS
 from holdfast.app.memory import open_memory
-from holdfast.app.results import MOST_CHARACTERS
 from holdfast.errors import InputError, NotFoundError
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import ReadStore, Store

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.brief import scenarios
 
-from holdfast.app.asking import Asking
-from holdfast.app.briefing import serve_briefs
+from holdfast.app.briefs.briefing import serve_briefs
+from holdfast.app.core.hook_socket import Asking
 from holdfast.capture.places import Places
 from holdfast.settings import Settings
 

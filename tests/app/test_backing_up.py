@@ -17,11 +17,11 @@ from tests.app.homes import environment
 from tests.dump import dump
 from tests.learn.homes import harbour
 
-from holdfast.app.backing_up import back_up, latest, listed, look, restore
-from holdfast.app.lease import lease
+from holdfast.app.background.step_runner import Step, Work
+from holdfast.app.background.worker import Manner, work
+from holdfast.app.core.lease import lease
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.work import Step, Work
-from holdfast.app.worker import Manner, work
+from holdfast.app.transfer.backup import back_up, latest, listed, look, restore
 from holdfast.capture.places import Places
 from holdfast.errors import (
     InputError,
@@ -31,7 +31,7 @@ from holdfast.errors import (
     StoreCorruptError,
     StoreError,
 )
-from holdfast.interfaces.mcp.opened import Opened
+from holdfast.interfaces.mcp.memory_source import Opened
 from holdfast.settings import Settings, load_settings
 from holdfast.store.sqlite.migrate import back_up as copy_before_a_step
 from holdfast.store.sqlite.schema import VERSION
@@ -228,7 +228,7 @@ def test_what_is_no_whole_backup_is_refused(settings: Settings, tmp_path: Path) 
 def test_a_worker_at_work_is_not_disturbed(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.app.backing_up._PATIENCE_S", 0.1)
+    monkeypatch.setattr("holdfast.app.transfer.backup._PATIENCE_S", 0.1)
     made = back_up(settings, tmp_path / "kept.db")
     with lease(Places(settings.home)), pytest.raises(StoreBusyError):
         restore(settings, made.path)
@@ -272,7 +272,7 @@ def test_a_kill_anywhere_leaves_the_old_or_the_new_memory(
     now = dump(settings.database)
     second = back_up(settings, tmp_path / "second.db").path
     program = (
-        "from pathlib import Path; from holdfast.app.backing_up import restore;"
+        "from pathlib import Path; from holdfast.app.transfer.backup import restore;"
         "from holdfast.settings import load_settings; settings = load_settings();"
         "print('go', flush=True);"
         f"[restore(settings, Path(p)) for _ in range(99) for p in {[str(first), str(second)]}]"

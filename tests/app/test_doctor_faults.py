@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 import pytest
 from tests.app.homes import make_old
 
-from holdfast.app.backing_up import back_up, set_aside
+from holdfast.app.background.worker import Manner, work
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import examine, mend
 from holdfast.app.memory import Holdfast
-from holdfast.app.worker import Manner, work
+from holdfast.app.transfer.backup import back_up, set_aside
 from holdfast.capture.places import Places
 from holdfast.errors import SettingsError
 from holdfast.hosts.claude_code import install
-from holdfast.hosts.claude_code import places as host
+from holdfast.hosts.claude_code import locations as host
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Chore
 from holdfast.settings import Settings, load_settings

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.app.export_folder import LIST, Filed, Folder, safe_name
-from holdfast.app.exporting import Wanted
-from holdfast.app.keeper import write_keeper
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.vault import write_vault
+from holdfast.app.transfer.export_folder import LIST, Filed, Folder, safe_name
+from holdfast.app.transfer.export_memory_keeper import write_keeper
+from holdfast.app.transfer.export_obsidian import write_vault
+from holdfast.app.transfer.exporting import Wanted
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 from holdfast.store.portable import Chosen

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.app.foreign import claude_mem
 
-from holdfast.app.exporting import Wanted, write_export
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.transfer.exporting import Wanted, write_export
 from holdfast.errors import HoldfastError, InputError
 from holdfast.settings import Settings
 from holdfast.store.carried import MADE_AGAIN, OF_A_MACHINE, TABLES

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tests.app.homes import make_home, make_old, run
 
-from holdfast.app.health import Verdict, ago, examine, judge
-from holdfast.app.lease import lease
+from holdfast.app.core.lease import lease
 from holdfast.app.memory import Holdfast
+from holdfast.app.status.health import Verdict, ago, examine, judge
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.seen import KEPT_DAYS, WANTED, see
+from holdfast.hosts.claude_code.detect import KEPT_DAYS, WANTED, see
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

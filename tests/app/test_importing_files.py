@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.app.importing import FORMATS
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.transfer.importing import FORMATS
 from holdfast.errors import HoldfastError, InputError
 from holdfast.model.imports import Imported
 from holdfast.settings import Settings

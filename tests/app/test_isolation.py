@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import pytest
 from tests.refine.test_rules import git, open_at, project, put
 
-from holdfast.app.briefing import Briefing
+from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Filter
-from holdfast.recall.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Reader
 from holdfast.testing.transcripts import Script
 

@@ -8,13 +8,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
 
-from holdfast.app.lease import lease, see_worker, start_of
+from holdfast.app.core.lease import lease, see_worker, start_of
 from holdfast.capture.places import Places
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from holdfast.app.lease import lease
+from holdfast.app.core.lease import lease
 from holdfast.capture.places import Places
 with lease(Places(Path(sys.argv[1])), float(sys.argv[2])) as held:
     print("held" if held else "taken", flush=True)
@@ -23,7 +23,7 @@ with lease(Places(Path(sys.argv[1])), float(sys.argv[2])) as held:
 TURNS = """
 import os, sys, time
 from pathlib import Path
-from holdfast.app.lease import lease
+from holdfast.app.core.lease import lease
 from holdfast.capture.places import Places
 home = Path(sys.argv[1])
 with lease(Places(home), 30) as held:

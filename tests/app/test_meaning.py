@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from tests.inference.graphs import count_of_second
 
+from holdfast.app.background.steps import waits_for_vectors
 from holdfast.app.memory import Holdfast
-from holdfast.app.reading import Reading
-from holdfast.app.steps import waits_for_vectors
+from holdfast.app.search.recall import Reading
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
 from holdfast.model.query import Recalled, Strategy
+from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import recall
-from holdfast.recall.matrix import Matrix
-from holdfast.recall.plan import Budget, Plan
-from holdfast.recall.semantics import Parts, Semantics
+from holdfast.recall.retrievers.semantics import Parts, Semantics
+from holdfast.recall.retrievers.vector_matrix import Matrix
 from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.embedders import BagOfWords

@@ -15,15 +15,15 @@ from tests.claude_code.api import Api, Step, Use
 from tests.claude_code.lab import find_claude
 from tests.inference.services import running
 
-from holdfast.app.agent import MemoryAgent, Talk, is_wanted
-from holdfast.app.investigating import Investigation, sessions_of
+from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.memory_agent import MemoryAgent, Talk, is_wanted
+from holdfast.app.answers.research_sessions import Investigation, sessions_of
 from holdfast.app.memory import Holdfast
-from holdfast.app.researching import Wish
 from holdfast.inference.agent_chat import GUARD, AgentChat
 from holdfast.inference.chat import Chat
 from holdfast.model.query import Answer
 from holdfast.model.research import Event, Stage
-from holdfast.research.agent import SYSTEM
+from holdfast.research.agent_answer import SYSTEM
 from holdfast.settings import Models, Settings
 from holdfast.testing.transcripts import bug_hunt
 
@@ -45,7 +45,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 
 def ask(memory: Holdfast, chat: Chat, told: Answer | None = None) -> tuple[list[Event], Answer]:
     told = told or memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.moment, chat=chat)
+    agent = MemoryAgent(memory.settings, memory.now, chat=chat)
     events = list(agent.steps(Talk(told, "all")))
     assert events[-1].answer is not None
     return events, events[-1].answer
@@ -170,7 +170,7 @@ def test_a_service_that_fails_or_is_not_paid_for_leaves_what_rules_say(
     caps = replace(memory.settings.models.caps, day_tokens=10)
     settings = replace(memory.settings, models=replace(memory.settings.models, caps=caps))
     refused = played((400, {}, {"error": {"message": "no tools"}}))
-    agent = MemoryAgent(settings, memory.moment, chat=refused)
+    agent = MemoryAgent(settings, memory.now, chat=refused)
     answer = list(agent.steps(Talk(told, "all")))[-1].answer
     assert answer is not None and "are spent today" in answer.caveats[-1]
     answer = ask(memory, refused, told)[1]
@@ -188,7 +188,7 @@ def test_whoever_leaves_stops_the_model(memory: Holdfast, played: Play) -> None:
         return len(asked) >= 2
 
     told = memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.moment, chat=played(more))
+    agent = MemoryAgent(memory.settings, memory.now, chat=played(more))
     answer = list(agent.steps(Talk(told, "all", stopped=stopped)))[-1].answer
     assert answer is not None and answer.answer == told.answer and len(asked) == 2
 
@@ -202,14 +202,14 @@ def test_nobody_waits_for_a_model_that_does_not_answer(memory: Holdfast, played:
         return completion(("answer", {"sentences": []}))
 
     told = memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.moment, chat=played(silent))
+    agent = MemoryAgent(memory.settings, memory.now, chat=played(silent))
     try:
         *_, event = agent.steps(Talk(told, "all", stopped=asked.is_set))
         assert event.answer is not None and event.answer.answer == told.answer
         assert event.answer.caveats[-1] == "By rules alone: Stopped."
         models = replace(memory.settings.models, timeout_s=1)
         agent = MemoryAgent(
-            replace(memory.settings, models=models), memory.moment, None, played(silent)
+            replace(memory.settings, models=models), memory.now, None, played(silent)
         )
         *_, event = agent.steps(Talk(told, "all"))
         assert event.answer is not None and "No answer in 1 seconds" in event.answer.caveats[-1]
@@ -238,7 +238,7 @@ def test_claude_code_ends_at_once_when_nobody_waits(
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
     monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
     told = memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.moment, chat=AgentChat("claude-haiku-5-5", 60))
+    agent = MemoryAgent(memory.settings, memory.now, chat=AgentChat("claude-haiku-5-5", 60))
     try:
         *_, event = agent.steps(Talk(told, "all", stopped=asked.is_set))
         assert event.answer is not None and event.answer.caveats[-1] == "By rules alone: Stopped."

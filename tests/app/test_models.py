@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.research.test_expertise import ANN, History
 
+from holdfast.app.core.models import load_meaning
 from holdfast.app.memory import Holdfast
-from holdfast.app.models import load_meaning
 from holdfast.settings import load_settings
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from holdfast.app.nudging import nudge
+from holdfast.app.background.worker_start import nudge
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.record import OTHERS, Record
+from holdfast.hosts.claude_code.install_record import OTHERS, Record
 from holdfast.settings import Settings
 
 

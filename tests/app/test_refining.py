@@ -15,16 +15,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
-from types import ModuleType
 
 import pytest
 from tests.app.homes import MAIN
 from tests.app.services import EXCHANGE, Json, Service, User, asking, completion, serving
 from tests.dump import dump
 
-from holdfast.app import knowing, refining
+from holdfast.app.background import rebuild
+from holdfast.app.background.outdated import look
+from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
-from holdfast.app.older import look
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 from holdfast.testing.transcripts import Script, bug_hunt
@@ -269,22 +269,19 @@ def long_talk(number: int) -> Script:
 def test_stages_above_the_session_are_named_and_brought_up_to_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = ModuleType("a_stage_for_a_test")
 
-    def run(store: Store, tick: object) -> int:
+    def run(store: Store, tick: object, now: str) -> int:
         for bank in store.banks_behind("echo", 2):
             with store.transaction():
                 last = store.changes(bank, "echo", 2)[-1]
                 store.reach(bank, "echo", 2, last.number)
         return 1
 
-    stage.run = run  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setitem(sys.modules, stage.__name__, stage)
-    monkeypatch.setattr(knowing, "STAGES", (knowing.Stage("echo", 2, stage.__name__, "run"),))
+    monkeypatch.setattr(knowing, "STAGES", (knowing.Stage("echo", 2, run),))
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings) as memory:
         found = memory.find([bug_hunt().write(tmp_path / "claude" / "projects")])
         memory.ingest(found, then_know=False)
         assert look(memory).stages == ("echo",)
-        assert refining.finish(memory) == 0 and look(memory).stages == ()
-        assert knowing.know(memory.store, memory.moment) == {}
+        assert rebuild.finish(memory) == 0 and look(memory).stages == ()
+        assert knowing.know(memory.store, memory.now) == {}

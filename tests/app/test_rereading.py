@@ -12,9 +12,9 @@ import pytest
 from tests.app.test_worker import BY_HAND, chores_of
 from tests.sources.repositories import commit, git, make_repository
 
+from holdfast.app.background.steps import STEPS
+from holdfast.app.background.worker import work
 from holdfast.app.memory import Holdfast
-from holdfast.app.steps import STEPS
-from holdfast.app.worker import work
 from holdfast.settings import Settings
 from holdfast.store.history import Repository
 

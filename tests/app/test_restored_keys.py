@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tests.app.homes import environment
 
-from holdfast.app.backing_up import back_up, restore
-from holdfast.app.keys import Wanted, make_key, revoke
 from holdfast.app.memory import Holdfast
+from holdfast.app.server.keys import Wanted, make_key, revoke
+from holdfast.app.transfer.backup import back_up, restore
 from holdfast.settings import load_settings
 
 

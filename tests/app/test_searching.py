@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.app.answers.index_search import Search, open_search
+from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
+from holdfast.app.core.foreign_uris import RESOLVERS
 from holdfast.app.memory import open_memory
-from holdfast.app.schemes import RESOLVERS
-from holdfast.app.search_tools import SEARCH_TOOLS
-from holdfast.app.searching import Search, open_search
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.uris import uri
 from holdfast.settings import Settings, load_settings

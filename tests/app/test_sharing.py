@@ -14,9 +14,9 @@ from tests.app.people import Person, git, meet
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Layer
 from holdfast.model.trust import Trust
-from holdfast.sources.git.shelf import Person as Identity
-from holdfast.sources.git.shelf import Shelf
-from holdfast.sources.shares import hash_of, key_of, path_of
+from holdfast.sources.git.share_branch import Person as Identity
+from holdfast.sources.git.share_branch import Shelf
+from holdfast.sources.share_format import hash_of, key_of, path_of
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 TIDE = "The xebec loader waits for the tide table."

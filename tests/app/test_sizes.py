@@ -7,13 +7,13 @@ import pytest
 from tests.interfaces.test_cli import holdfast, read_json
 from tests.learn.homes import harbour, open_at
 
-from holdfast.app.backing_up import back_up
-from holdfast.app.sizes import measure
-from holdfast.app.steps import STEPS
-from holdfast.app.worker import Manner, work
-from holdfast.app.worklog import MOST_BYTES, WorkLog, last_lines
+from holdfast.app.background.steps import STEPS
+from holdfast.app.background.worker import Manner, work
+from holdfast.app.background.worker_log import MOST_BYTES, WorkLog, last_lines
+from holdfast.app.status.sizes import measure
+from holdfast.app.transfer.backup import back_up
 from holdfast.capture.places import Places
-from holdfast.learn.banks import Wish
+from holdfast.learn.bank_settings import Wish
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.app.services import EXCHANGE, TITLE, Json, Service, User, asking, com
 from tests.claude_code.api import Api, Say, Use
 from tests.claude_code.lab import find_claude
 
-from holdfast.app.opting import choose_service
+from holdfast.app.core.model_optin import choose_service
 from holdfast.errors import SettingsError
 from holdfast.settings import load_settings
 from holdfast.testing.transcripts import bug_hunt

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.learn.minds import Clock, hear, open_mind, talk
 
-from holdfast.app import thinking
+from holdfast.app.curation import model_reflection
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.errors import ModelRefusedError
@@ -26,7 +26,7 @@ def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) ->
     def choose(models: Models, operation: str) -> Chat:
         return chat
 
-    monkeypatch.setattr(thinking, "choose_chat", choose)
+    monkeypatch.setattr(model_reflection, "choose_chat", choose)
     models = Models(use="openai", reflection="played", extraction="played")
     memory.settings = replace(memory.settings, models=models)
 
@@ -75,7 +75,7 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         hear(memory, bug_hunt())
         with_model(memory, chat, monkeypatch)
         places = Places(memory.settings.home)
-        done = thinking.extract(memory, places, clock, lambda: None)
+        done = model_reflection.extract(memory, places, clock, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.know()
         (bank,) = memory.known_banks()

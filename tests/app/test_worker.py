@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from tests.app.homes import make_home, make_old
 
+from holdfast.app.background.step_runner import LONGEST_PAUSE_S, Step, Work
+from holdfast.app.background.steps import STEPS, waits_for_vectors
+from holdfast.app.background.transcript_queue import Unread
+from holdfast.app.background.worker import Manner, Outcome, session_of, work
+from holdfast.app.background.worker_log import MOST_BYTES, WorkLog
 from holdfast.app.memory import Holdfast
-from holdfast.app.steps import STEPS, waits_for_vectors
-from holdfast.app.unread import Unread
-from holdfast.app.work import LONGEST_PAUSE_S, Step, Work
-from holdfast.app.worker import Manner, Outcome, session_of, work
-from holdfast.app.worklog import MOST_BYTES, WorkLog
 from holdfast.capture.places import Places
 from holdfast.errors import ModelError, NewerSchemaError
 from holdfast.inference import packaged

@@ -25,7 +25,7 @@ from tests.dump import dump
 from tests.killing import kill_amid
 from tests.refine.test_ingest_crash import make_corpus
 
-from holdfast.app.lease import lease
+from holdfast.app.core.lease import lease
 from holdfast.capture.places import Places
 from holdfast.testing.transcripts import Script, bug_hunt
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.app.background.worker_log import WorkLog
 from holdfast.app.memory import Holdfast
-from holdfast.app.worklog import WorkLog
-from holdfast.app.worth import Fate, as_told, fate_of, look_at_worth
+from holdfast.app.status.usage_report import Fate, as_told, fate_of, look_at_worth
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Call, CallOutcome, Injection, InjectionKind, Use
 from holdfast.settings import Settings

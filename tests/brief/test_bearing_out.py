@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.dump import dump
 from tests.refine.banks import by_words, filled, on, read_in, said
 
+from holdfast.app.background.steps import STEPS
 from holdfast.app.memory import Holdfast
-from holdfast.app.steps import STEPS
-from holdfast.brief.settle import settle_injections
+from holdfast.brief.injection_outcomes import settle_injections
 from holdfast.model.accounts import Injection, InjectionKind
 from holdfast.model.knowledge import Fact, How
 from holdfast.model.uris import uri

@@ -7,10 +7,10 @@ import pytest
 from tests.brief import scenarios
 from tests.brief.scenarios import Case
 
-from holdfast.app.briefing import Briefing
+from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
-from holdfast.brief.goal import MOST_CHARACTERS
-from holdfast.refine.rulings import ENOUGH, find_rulings
+from holdfast.brief.goal_brief import MOST_CHARACTERS
+from holdfast.refine.facts.decision_sentences import ENOUGH, find_rulings
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
 

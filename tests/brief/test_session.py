@@ -8,10 +8,10 @@ from tests.brief import scenarios
 from tests.refine import banks as known_above
 from tests.refine.families import TUNED
 
-from holdfast.app.briefing import Briefing
+from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.brief.frame import MOST_CHARACTERS, tame
-from holdfast.brief.session import session_brief
+from holdfast.brief.session_brief import session_brief
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.prompts import read_prompt
 from holdfast.testing.transcripts import Script, bug_hunt

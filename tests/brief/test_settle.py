@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.briefing import Briefing
+from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
-from holdfast.brief.settle import Settled, settle_injections
+from holdfast.brief.injection_outcomes import Settled, settle_injections
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Injection, InjectionKind, Use
 from holdfast.settings import Settings

@@ -6,12 +6,12 @@ from typing import Any
 
 from tests.brief import scenarios
 
-from holdfast.app.briefing import prepare_briefs
+from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
+from holdfast.brief.prepared_files import SUBAGENTS
 from holdfast.brief.triggers import error_triggers
-from holdfast.brief.write import SUBAGENTS
 from holdfast.capture.places import Places
-from holdfast.refine.signatures import error_lines, signature_of
+from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.settings import Brief, Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

@@ -10,10 +10,10 @@ from tests.claude_code.api import Json, Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.test_moving import learn
 
-from holdfast.app.access_tools import ACCESS_TOOLS
-from holdfast.app.search_tools import SEARCH_TOOLS
-from holdfast.app.tool import Tool
-from holdfast.interfaces.mcp.main_offer import TOOLS
+from holdfast.app.answers.access_tools import ACCESS_TOOLS
+from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
+from holdfast.app.answers.tool import Tool
+from holdfast.interfaces.mcp.main_spec import TOOLS
 
 GIVEN: dict[str, Any] = {
     "question": "Why does the nightly import fail?",

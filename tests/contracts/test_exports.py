@@ -31,20 +31,23 @@ def imported_by(module: str) -> set[str]:
 
 
 def test_recall_starts_without_what_only_ingest_needs() -> None:
-    loaded = imported_by("holdfast.interfaces.cli.commands.recall")
+    loaded = imported_by("holdfast.interfaces.cli.commands.ask.recall")
     heavy = {"orjson", "rich", "multiprocessing", "concurrent.futures", "hashlib", "shutil"}
     assert not loaded & heavy
-    assert "holdfast.refine.ingest" not in loaded
+    assert "holdfast.refine.ingest.ingest" not in loaded
 
 
 def test_status_starts_without_what_only_ingest_and_models_need() -> None:
-    loaded = imported_by("holdfast.interfaces.cli.commands.status")
+    loaded = imported_by("holdfast.interfaces.cli.commands.admin.status")
     assert not loaded & {"orjson", "rich", "multiprocessing", "numpy"}
-    assert not loaded & {"holdfast.refine.ingest", "holdfast.app.worker"}
+    assert not loaded & {"holdfast.refine.ingest.ingest", "holdfast.app.background.worker"}
 
 
 def test_the_worker_starts_without_models() -> None:
-    assert not imported_by("holdfast.interfaces.cli.commands.worker") & {"numpy", "onnxruntime"}
+    assert not imported_by("holdfast.interfaces.cli.commands.servers.worker") & {
+        "numpy",
+        "onnxruntime",
+    }
 
 
 def test_redaction_stands_on_the_standard_library() -> None:

@@ -20,8 +20,8 @@ from tests.http.server import MAIN, announced
 from tests.store.postgres_server import Server
 
 from holdfast.errors import StoreError
-from holdfast.interfaces.http.guard import BODY_S, MOST_BYTES
-from holdfast.interfaces.http.patience import HEAD_S
+from holdfast.interfaces.http.auth.guard import BODY_S, MOST_BYTES
+from holdfast.interfaces.http.server.slow_clients import HEAD_S
 from holdfast.model.bank import Bank
 from holdfast.store.postgres.store import PostgresStore
 

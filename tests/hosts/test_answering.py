@@ -17,7 +17,7 @@ import pytest
 from tests.brief import scenarios
 
 import holdfast
-from holdfast.app.briefing import prepare_briefs, serve_briefs
+from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
 from holdfast.capture.places import INJECTED, Places
 from holdfast.settings import Settings
 from holdfast.sources.project import normal_remote

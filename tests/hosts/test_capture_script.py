@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.hooked import RECORDED, SESSION, recorded
 
-from holdfast.app.lease import start_of
-from holdfast.brief.write import SUBAGENTS
+from holdfast.app.core.lease import start_of
+from holdfast.brief.prepared_files import SUBAGENTS
 from holdfast.capture.inbox import waiting
 from holdfast.capture.places import Places
 from holdfast.hosts import claude_code

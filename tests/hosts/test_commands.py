@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import plugin_files
-from holdfast.hosts.claude_code.commands import EVENTS, home_of, hook_command, is_of
+from holdfast.hosts.claude_code.hook_commands import EVENTS, home_of, hook_command, is_of
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"

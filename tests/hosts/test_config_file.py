@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.config_file import load, save
-from holdfast.hosts.claude_code.record import Record
+from holdfast.hosts.claude_code.install_record import Record
 
 
 def test_a_file_that_somebody_else_changed_is_not_overwritten(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code import entries
-from holdfast.hosts.claude_code.commands import EVENTS, hook_entries
+from holdfast.hosts.claude_code import settings_entries
+from holdfast.hosts.claude_code.hook_commands import EVENTS, hook_entries
 
 HOME = Path("/home/me/.holdfast")
 MINE: dict[str, Any] = {"hooks": [{"type": "command", "command": "say done"}]}
@@ -16,18 +16,18 @@ MINE: dict[str, Any] = {"hooks": [{"type": "command", "command": "say done"}]}
 
 def test_hooks_stand_beside_those_of_others_and_leave_them_behind() -> None:
     text = json.dumps({"hooks": {"Stop": [MINE], "Notification": [MINE]}, "model": "x"}, indent=2)
-    added = entries.add_hooks(text, HOME)
+    added = settings_entries.add_hooks(text, HOME)
     hooks = json.loads(added)["hooks"]
     assert hooks["Stop"] == [MINE, hook_entries(HOME)["Stop"]]
     assert set(hooks) == {event.name for event in EVENTS} | {"Notification"}
-    assert entries.add_hooks(added, HOME) == added
-    assert entries.take_hooks(added, HOME) == text
+    assert settings_entries.add_hooks(added, HOME) == added
+    assert settings_entries.take_hooks(added, HOME) == text
 
 
 def test_hooks_of_an_older_make_are_brought_up_to_date_where_they_stand() -> None:
     old = {"type": "command", "command": f"sh '{HOME}/hooks/capture.sh' Stop"}
     text = json.dumps({"hooks": {"Stop": [{"hooks": [old]}, MINE], "Setup": [{"hooks": [old]}]}})
-    hooks = json.loads(entries.add_hooks(text, HOME))["hooks"]
+    hooks = json.loads(settings_entries.add_hooks(text, HOME))["hooks"]
     assert hooks["Stop"] == [hook_entries(HOME)["Stop"], MINE]
     assert "Setup" not in hooks
 
@@ -35,53 +35,58 @@ def test_hooks_of_an_older_make_are_brought_up_to_date_where_they_stand() -> Non
 def test_our_hook_is_taken_out_of_a_group_that_others_share() -> None:
     ours = hook_entries(HOME)["Stop"]["hooks"][0]
     text = json.dumps({"hooks": {"Stop": [{"hooks": [ours, *MINE["hooks"], ours]}]}}, indent=4)
-    assert json.loads(entries.take_hooks(text, HOME)) == {"hooks": {"Stop": [MINE]}}
-    hooks = json.loads(entries.add_hooks(text, HOME))["hooks"]
+    assert json.loads(settings_entries.take_hooks(text, HOME)) == {"hooks": {"Stop": [MINE]}}
+    hooks = json.loads(settings_entries.add_hooks(text, HOME))["hooks"]
     assert hooks["Stop"] == [MINE, hook_entries(HOME)["Stop"]]
 
 
 def test_hooks_of_another_home_are_left_alone_and_told_of() -> None:
     other = Path("/srv/other")
-    text = entries.add_hooks("{}", other)
-    both = entries.add_hooks(text, HOME)
-    assert entries.other_homes(both, HOME) == [other]
-    assert json.loads(entries.take_hooks(both, HOME)) == json.loads(text)
+    text = settings_entries.add_hooks("{}", other)
+    both = settings_entries.add_hooks(text, HOME)
+    assert settings_entries.other_homes(both, HOME) == [other]
+    assert json.loads(settings_entries.take_hooks(both, HOME)) == json.loads(text)
 
 
 @pytest.mark.parametrize("hooks", [[], "x", {"Stop": {}}, {"Stop": None}])
 def test_hooks_that_the_host_could_not_use_are_refused(hooks: object) -> None:
     with pytest.raises(InputError):
-        entries.add_hooks(json.dumps({"hooks": hooks}), HOME)
+        settings_entries.add_hooks(json.dumps({"hooks": hooks}), HOME)
 
 
 @pytest.mark.parametrize("hooks", [{"Stop": [None, 1, {"hooks": 3}, {"hooks": [None]}]}, {}])
 def test_strange_groups_are_left_as_they_are(hooks: object) -> None:
     text = json.dumps({"hooks": hooks}, indent=1)
-    assert json.loads(entries.take_hooks(entries.add_hooks(text, HOME), HOME)) in (
+    assert json.loads(
+        settings_entries.take_hooks(settings_entries.add_hooks(text, HOME), HOME)
+    ) in (
         json.loads(text),
         {},
     )
 
 
 def test_the_server_is_put_in_and_taken_out_for_the_user_and_for_a_project() -> None:
-    entry = entries.server_entry("/usr/bin/python", "-I", HOME, is_default=True)
+    entry = settings_entries.server_entry("/usr/bin/python", "-I", HOME, is_default=True)
     text = '{\n  "numStartups": 3,\n  "projects": {"/p": {"allowedTools": []}}\n}'
-    added = entries.add_server(entries.add_server(text, "", entry), "/p", entry)
-    assert entries.servers_of(added, HOME, HOME) == ["", "/p"]
-    assert entries.servers_of(added, Path("/other"), HOME) == []
-    assert entries.add_server(added, "/p", entry) == added
-    assert entries.take_server(entries.take_server(added, ""), "/p") == text
+    added = settings_entries.add_server(settings_entries.add_server(text, "", entry), "/p", entry)
+    assert settings_entries.servers_of(added, HOME, HOME) == ["", "/p"]
+    assert settings_entries.servers_of(added, Path("/other"), HOME) == []
+    assert settings_entries.add_server(added, "/p", entry) == added
+    assert settings_entries.take_server(settings_entries.take_server(added, ""), "/p") == text
 
 
 def test_a_server_of_another_home_names_it() -> None:
-    entry = entries.server_entry("/usr/bin/python", "-E", Path("/x"), is_default=False)
-    text = entries.add_server("{}", "", entry)
-    assert entries.servers_of(text, Path("/x"), HOME) == [""]
+    entry = settings_entries.server_entry("/usr/bin/python", "-E", Path("/x"), is_default=False)
+    text = settings_entries.add_server("{}", "", entry)
+    assert settings_entries.servers_of(text, Path("/x"), HOME) == [""]
     assert entry["args"] == ["-E", "-m", "holdfast", "mcp"]
 
 
 def test_a_server_of_another_make_with_our_name_is_left_alone() -> None:
     text = json.dumps({"mcpServers": {"holdfast": {"command": "npx", "args": ["holdfast-js"]}}})
-    entry = entries.server_entry("/usr/bin/python", "-I", HOME, is_default=True)
-    assert entries.taken_name(text, "") and entries.add_server(text, "", entry) == text
-    assert entries.servers_of(text, HOME, HOME) == []
+    entry = settings_entries.server_entry("/usr/bin/python", "-I", HOME, is_default=True)
+    assert (
+        settings_entries.taken_name(text, "")
+        and settings_entries.add_server(text, "", entry) == text
+    )
+    assert settings_entries.servers_of(text, HOME, HOME) == []

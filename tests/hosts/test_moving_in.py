@@ -15,7 +15,7 @@ import pytest
 from tests.claude_code.lab import install_python
 
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code import leaving
+from holdfast.hosts.claude_code import uninstall as leaving
 from holdfast.testing.transcripts import bug_hunt
 
 MINE = '{\n\t"model": "opus",\n\t"hooks": {"Stop": []}\n}'

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import InputError
-from holdfast.hosts import moving, toml_text
+from holdfast.hosts import agent_install, toml_text
 from holdfast.hosts.host import Ours, is_ours
 from holdfast.hosts.registry import hosts
 from holdfast.sources.agent import Where
@@ -55,14 +55,14 @@ def test_moving_in_and_out_leaves_every_byte_as_it_was(name: str, tmp_path: Path
     where, ours = at(tmp_path)
     host = hosts()[name]
 
-    moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
+    agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
     assert files(tmp_path) != before
-    assert moving.is_in(host, where, ours)
-    assert moving.plan_in(host, where, ours).changes == []
-    moving.undo(ours.home, moving.plan_out([host], where, ours).changes)
+    assert agent_install.is_in(host, where, ours)
+    assert agent_install.plan_in(host, where, ours).changes == []
+    agent_install.undo(ours.home, agent_install.plan_out([host], where, ours).changes)
 
     assert files(tmp_path) == before
-    assert not moving.is_in(host, where, ours)
+    assert not agent_install.is_in(host, where, ours)
 
 
 @pytest.mark.parametrize("name", list(hosts()))
@@ -70,9 +70,9 @@ def test_files_that_setup_made_go_again(name: str, tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     host = hosts()[name]
 
-    moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
+    agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
     made = files(tmp_path)
-    moving.undo(ours.home, moving.plan_out([host], where, ours).changes)
+    agent_install.undo(ours.home, agent_install.plan_out([host], where, ours).changes)
 
     assert made and files(tmp_path) == {}
 
@@ -82,7 +82,7 @@ def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> Non
     lay(tmp_path)
     where, ours = at(tmp_path)
     host = hosts()[name]
-    moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
+    agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
     for path, _ in {(piece.path, 0) for piece in host.pieces(where, ours)}:
         if path.suffix == ".toml":
             path.write_text(f"{path.read_text()}\n[new]\nmine = true\n")
@@ -90,7 +90,7 @@ def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> Non
             told = json.loads(path.read_text("utf-8-sig"))
             path.write_text(json.dumps({**told, "new": {"mine": True}}))
 
-    moving.undo(ours.home, moving.plan_out([host], where, ours).changes)
+    agent_install.undo(ours.home, agent_install.plan_out([host], where, ours).changes)
 
     for piece in host.pieces(where, ours):
         text = piece.path.read_text("utf-8-sig")
@@ -103,9 +103,9 @@ def test_a_server_of_another_home_stays_when_one_moves_out(tmp_path: Path) -> No
     where, ours = at(tmp_path)
     _, other = at(tmp_path, "other")
     host = hosts()["gemini"]
-    moving.carry_out(other.home, moving.plan_in(host, where, other).changes)
+    agent_install.carry_out(other.home, agent_install.plan_in(host, where, other).changes)
 
-    assert moving.plan_out([host], where, ours).changes == []
+    assert agent_install.plan_out([host], where, ours).changes == []
 
 
 def test_a_server_that_is_not_ours_is_left_alone_and_told_of(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_server_that_is_not_ours_is_left_alone_and_told_of(tmp_path: Path) -> 
     path.write_text('{"mcpServers": {"holdfast": {"command": "climbing"}}}')
     where, ours = at(tmp_path)
 
-    plan = moving.plan_in(hosts()["cursor"], where, ours)
+    plan = agent_install.plan_in(hosts()["cursor"], where, ours)
 
     assert plan.changes == [] and "not ours" in plan.notes[0]
 
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_understood_is_refused_before_anything_is_touched(
     where, ours = at(tmp_path)
 
     with pytest.raises(InputError):
-        moving.plan_in(hosts()["cursor"], where, ours)
+        agent_install.plan_in(hosts()["cursor"], where, ours)
     assert path.read_text("latin-1") == text
 
 
@@ -139,9 +139,9 @@ def test_files_that_nobody_wrote_to_need_not_be_understood_to_move_out(tmp_path:
     (tmp_path / ".cursor" / "mcp.json").write_text("{ // mine\n}")
     (tmp_path / ".codex" / "config.toml").write_text("not = = toml")
     gemini = hosts()["gemini"]
-    moving.carry_out(ours.home, moving.plan_in(gemini, where, ours).changes)
+    agent_install.carry_out(ours.home, agent_install.plan_in(gemini, where, ours).changes)
 
-    changes = moving.plan_out(hosts().values(), where, ours).changes
+    changes = agent_install.plan_out(hosts().values(), where, ours).changes
 
     assert [change.path.name for change in changes] == ["settings.json"]
 
@@ -151,9 +151,9 @@ def test_an_older_entry_is_brought_up_to_date(tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     newer = ours._replace(python="/new/python")
     for name, host in hosts().items():
-        moving.carry_out(ours.home, moving.plan_in(host, where, ours).changes)
-        moving.carry_out(ours.home, moving.plan_in(host, where, newer).changes)
-        assert moving.plan_in(host, where, newer).changes == [], name
+        agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
+        agent_install.carry_out(ours.home, agent_install.plan_in(host, where, newer).changes)
+        assert agent_install.plan_in(host, where, newer).changes == [], name
     told = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())
     assert told["mcp_servers"]["holdfast"]["command"] == "/new/python"
     hooks = json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from holdfast.interfaces.cli.main import COMMANDS
-from holdfast.interfaces.http.permits import PERMITS
+from holdfast.interfaces.http.auth.permissions import PERMITS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
 REST = {

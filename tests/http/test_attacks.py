@@ -15,9 +15,10 @@ import uvicorn
 from playwright.sync_api import Browser
 from tests.http.server import Server, make_home, serving
 
-from holdfast.interfaces.http import guard, patience
-from holdfast.interfaces.http.guard import Guard, Rules
-from holdfast.interfaces.http.keys import Keys
+from holdfast.interfaces.http.auth import guard
+from holdfast.interfaces.http.auth.browser_token import Keys
+from holdfast.interfaces.http.auth.guard import Guard, Rules
+from holdfast.interfaces.http.server import slow_clients
 
 TOKEN = "t" * 30
 
@@ -194,12 +195,12 @@ def test_a_link_works_for_one_of_many_who_try_at_once() -> None:
 
 
 def test_who_never_comes_to_the_point_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "HEAD_S", 0.3)
+    monkeypatch.setattr(slow_clients, "HEAD_S", 0.3)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(16)
         config = uvicorn.Config(
-            _yes, http=patience.Impatient, timeout_keep_alive=1, log_level="critical"
+            _yes, http=slow_clients.Impatient, timeout_keep_alive=1, log_level="critical"
         )
         running = uvicorn.Server(config)
         thread = threading.Thread(target=lambda: running.run([listening]))

@@ -7,7 +7,7 @@ from tests.http.browser import Looker, lacks_in_any_light
 from tests.http.deciding import Visitor, remembering
 from tests.http.server import Server
 
-from holdfast.learn.banks import Wish
+from holdfast.learn.bank_settings import Wish
 from holdfast.model.bank import Disposition
 
 TRICK = "<script>document.title='run'</script></textarea><h1>mine</h1>"

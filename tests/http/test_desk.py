@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+from holdfast.app.core.models import load_meaning
 from holdfast.app.memory import Holdfast
-from holdfast.app.models import load_meaning
-from holdfast.interfaces.http.asker import carry_out_as, owner
-from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.core.request_principal import carry_out_as, owner
 from holdfast.principal import Level, Principal
 from holdfast.settings import Models, Settings
 

@@ -11,9 +11,9 @@ from playwright.sync_api import Browser
 from tests.http.browser import Looker, lacks, lacks_in_any_light
 from tests.http.server import Server, make_home, serving
 
-from holdfast.interfaces.ui.layout import Spot, label, place
-from holdfast.interfaces.ui.net import draw, shortened
-from holdfast.recall.neighbours import Neighbour, Neighbourhood, Tie
+from holdfast.interfaces.ui.graph_layout import Spot, label, place
+from holdfast.interfaces.ui.graph_view import draw, shortened
+from holdfast.recall.lookup.neighbours import Neighbour, Neighbourhood, Tie
 
 HOSTILE = ("<script>alert(1)</script>.py", 'it\'s "quoted".py', "\u202egnp.py", "x" * 10_000)
 

@@ -10,11 +10,11 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 from tests.http.server import Server
 
-from holdfast.interfaces.http.guard import Guard, Rules
-from holdfast.interfaces.http.keys import Keys
-from holdfast.interfaces.http.logs import Log
-from holdfast.interfaces.http.metrics import Metrics
-from holdfast.interfaces.http.watch import Watch, Watching
+from holdfast.interfaces.http.auth.browser_token import Keys
+from holdfast.interfaces.http.auth.guard import Guard, Rules
+from holdfast.interfaces.http.core.metrics import Metrics
+from holdfast.interfaces.http.server.logs import Log
+from holdfast.interfaces.http.server.request_watch import Watch, Watching
 from holdfast.principal import Principal
 
 PAGES = ("/", "/sessions", "/api/v1/openapi.json")

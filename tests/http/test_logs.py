@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.http.team import OUR_WORDS, new_key, team_serving, two_banks
 
-from holdfast.interfaces.http.logs import JSON, Log
+from holdfast.interfaces.http.server.logs import JSON, Log
 
 # More than any pipe holds.
 _LONG = "x" * 3000

@@ -21,14 +21,14 @@ from tests.http.server import Got, Server
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import BusyError, NotFoundError
-from holdfast.interfaces.http.asker import carry_out_as, owner
-from holdfast.interfaces.http.desk import Desk
-from holdfast.interfaces.http.guard import Rules
-from holdfast.interfaces.http.keys import Keys
-from holdfast.interfaces.http.mcp_sessions import AgentSessions
-from holdfast.interfaces.http.site import Site
-from holdfast.interfaces.mcp.main_offer import TOOLS
-from holdfast.interfaces.mcp.offer import Ask
+from holdfast.interfaces.http.app import Site
+from holdfast.interfaces.http.auth.browser_token import Keys
+from holdfast.interfaces.http.auth.guard import Rules
+from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.core.request_principal import carry_out_as, owner
+from holdfast.interfaces.http.mcp.agent_sessions import AgentSessions
+from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.interfaces.mcp.server_spec import Ask
 from holdfast.settings import Settings
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t"}}

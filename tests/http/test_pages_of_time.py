@@ -16,14 +16,14 @@ from tests.http.server import MAIN, Server, make_home, serving
 
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
-from holdfast.interfaces.ui.lanes import draw, named
 from holdfast.interfaces.ui.plots import by_day, bytes_told, shares
 from holdfast.interfaces.ui.render import PLACES
+from holdfast.interfaces.ui.time_bars import draw, named
 from holdfast.model.accounts import Call, CallOutcome
 from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.recall.spread import Spread, beside, read_span
+from holdfast.recall.lookup.histogram import Spread, beside, read_span
 from holdfast.settings import load_settings
 from holdfast.store.overview import Tally
 
@@ -75,7 +75,7 @@ def _forge_and_costs(env: Mapping[str, str]) -> None:
             *(f"[click](javascript:alert(1)) {EVIL}", "approved"),
         )
         call = Call(
-            bank, "c1", memory.moment(), "", "digest", "claude", "haiku", 1200, 300, 0, 0.01, 90,
+            bank, "c1", memory.now(), "", "digest", "claude", "haiku", 1200, 300, 0, 0.01, 90,
             1, CallOutcome.DONE,
         )  # fmt: skip
         store = memory.store

@@ -14,17 +14,17 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from holdfast.interfaces.http import serving, team_serving
-from holdfast.interfaces.http.desk import Desk
-from holdfast.interfaces.http.guard import Rules
-from holdfast.interfaces.http.keys import Keys
-from holdfast.interfaces.http.site import Site
+from holdfast.interfaces.http.app import Site
+from holdfast.interfaces.http.auth.browser_token import Keys
+from holdfast.interfaces.http.auth.guard import Rules
+from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.server import browse_server, team_server
 from holdfast.settings import Settings
 
 
 @pytest.mark.parametrize(
     "listen",
-    [lambda: serving.listen(0), lambda: team_serving.listen(team_serving.Place(port=0))],
+    [lambda: browse_server.listen(0), lambda: team_server.listen(team_server.Place(port=0))],
     ids=["browse", "serve"],
 )
 def test_whoever_comes_in_is_answered_at_once(listen: Callable[[], socket.socket]) -> None:

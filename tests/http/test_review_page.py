@@ -11,8 +11,8 @@ from tests.http.deciding import Visitor, remembering
 from tests.http.server import Server, empty_home, serving
 from tests.refine.test_rules import git, project, put
 
+from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
-from holdfast.app.teaching import AGENT
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ReviewState
 from holdfast.model.trust import Trust

@@ -22,9 +22,11 @@ from tests.http.team import (
     two_banks,
 )
 
-from holdfast.interfaces.http import api, graphql, login, mcp, pages
-from holdfast.interfaces.http.graph import schema
-from holdfast.interfaces.http.permits import DOORS, MUTATIONS, PERMITS
+from holdfast.interfaces.http import api, pages
+from holdfast.interfaces.http.auth import login
+from holdfast.interfaces.http.auth.permissions import DOORS, MUTATIONS, PERMITS
+from holdfast.interfaces.http.graph import graphql_endpoint, schema
+from holdfast.interfaces.http.mcp import mcp_endpoint
 from holdfast.store.fenced import rules
 
 
@@ -276,7 +278,8 @@ def test_a_browser_comes_in_by_its_key(team: Team, keys: Keys) -> None:
 def test_every_way_in_says_what_it_takes() -> None:
     """What is not listed is for those alone who may do everything; so all of it is listed."""
     routers = [
-        (router, "") for router in (*pages.ROUTERS, graphql.router, login.router, mcp.router)
+        (router, "")
+        for router in (*pages.ROUTERS, graphql_endpoint.router, login.router, mcp_endpoint.router)
     ]
     routers += [(part.router, api.PREFIX) for part in api.PARTS]
     ways = {

@@ -15,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.interfaces.http import guard, patience
-from holdfast.interfaces.http.guard import Guard, Rules
-from holdfast.interfaces.http.keys import Keys
+from holdfast.interfaces.http.auth import guard
+from holdfast.interfaces.http.auth.browser_token import Keys
+from holdfast.interfaces.http.auth.guard import Guard, Rules
+from holdfast.interfaces.http.server import slow_clients
 
 TOKEN = "t" * 30
 SLOW = "127.0.0.9"
@@ -35,7 +36,11 @@ def running(app: ASGIApp) -> Generator[int]:
     """A server of few connections; its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(
-            app, http=patience.Impatient, log_level="critical", limit_concurrency=60, lifespan="off"
+            app,
+            http=slow_clients.Impatient,
+            log_level="critical",
+            limit_concurrency=60,
+            lifespan="off",
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=lambda: server.run([listening]))
@@ -70,8 +75,8 @@ def ended(line: socket.socket, within_s: float) -> bool:
 
 
 def test_heads_that_never_end_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "HEAD_S", 1.0)
-    monkeypatch.setattr(patience, "MOST_OF_ONE", 40)
+    monkeypatch.setattr(slow_clients, "HEAD_S", 1.0)
+    monkeypatch.setattr(slow_clients, "MOST_OF_ONE", 40)
     with running(_echo) as port, ExitStack() as stack:
         lines: list[socket.socket] = []
         for _ in range(100):  # more than the server has room for
@@ -85,7 +90,7 @@ def test_heads_that_never_end_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_proxy_speaks_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(slow_clients, "MOST_OF_ONE", 2)
     with running(_echo) as port, ExitStack() as stack:
         lines = [
             stack.enter_context(socket.create_connection(("127.0.0.1", port), 5)) for _ in range(5)

@@ -12,9 +12,9 @@ from tests.http.server import Server
 from tests.http.test_api import get, send
 
 from holdfast.errors import BusyError
-from holdfast.interfaces.http import streaming
-from holdfast.interfaces.http.asker import carry_out_as, owner
-from holdfast.interfaces.http.streaming import Streams, Told
+from holdfast.interfaces.http.core import streaming
+from holdfast.interfaces.http.core.request_principal import carry_out_as, owner
+from holdfast.interfaces.http.core.streaming import Streams, Told
 from holdfast.principal import Principal
 
 

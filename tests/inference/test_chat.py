@@ -27,8 +27,8 @@ from holdfast.errors import (
 )
 from holdfast.inference.agent_chat import AgentChat
 from holdfast.inference.chat import Chat, Question
-from holdfast.inference.choose_chat import choose_chat, detect
 from holdfast.inference.http_chat import CompletionsChat, MessagesChat
+from holdfast.inference.service_choice import choose_chat, detect
 from holdfast.settings import Models
 
 FORM = {

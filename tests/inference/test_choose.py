@@ -7,7 +7,7 @@ from tests.inference.graphs import count_of_second, token_states
 
 from holdfast.errors import ModelError, SettingsError
 from holdfast.inference import packaged
-from holdfast.inference.choose import choose_embedder, choose_reranker
+from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.settings import FILE_NAME, Settings, load_settings
 
 

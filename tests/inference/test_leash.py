@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.inference.leash import leashed
+from holdfast.inference.child_process import leashed
 
 HELD = """
 import subprocess, sys
-from holdfast.inference.leash import leashed
+from holdfast.inference.child_process import leashed
 with leashed("/bin/sleep") as leash:
     running = subprocess.Popen([leash.start, "60"], cwd=leash.stand)
     print(running.pid, leash.stand.parent, flush=True)

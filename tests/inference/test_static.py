@@ -14,7 +14,7 @@ from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import unit_rows
 from holdfast.inference.onnx_file import find_tensor
-from holdfast.inference.static import TokenVectors
+from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 
 
@@ -44,9 +44,9 @@ def test_words_of_like_meaning_lie_closer_than_others() -> None:
 def test_word_vectors_and_choosing_need_no_onnx_runtime() -> None:
     code = (
         "import sys\n"
-        "import holdfast.inference.choose, holdfast.inference.embedder\n"
+        "import holdfast.inference.model_choice, holdfast.inference.embedder\n"
         "from holdfast.inference import packaged\n"
-        "from holdfast.inference.static import TokenVectors\n"
+        "from holdfast.inference.token_vectors import TokenVectors\n"
         "TokenVectors(packaged.EMBEDDER).vectors([1, 2])\n"
         "print('onnxruntime' in sys.modules)\n"
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
 
-from holdfast.interfaces.cli.commands import recall
+from holdfast.interfaces.cli.commands.ask import recall
 from holdfast.model.query import Hit, Layer
 from holdfast.testing.transcripts import Script, bug_hunt
 

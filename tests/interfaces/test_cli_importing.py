@@ -10,7 +10,7 @@ from tests.app.foreign import claude_mem
 from tests.interfaces.command_line import Run, runner
 from tools.export_schema import spelled
 
-from holdfast.app.exporting import SCHEMA
+from holdfast.app.transfer.exporting import SCHEMA
 
 
 @pytest.fixture

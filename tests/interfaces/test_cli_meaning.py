@@ -12,7 +12,7 @@ from tests.interfaces.test_cli import holdfast, read_json
 
 import holdfast as package
 from holdfast.inference import packaged
-from holdfast.interfaces.cli.commands import ingest
+from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.main import main
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.transcripts import bug_hunt

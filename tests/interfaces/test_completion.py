@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.completion import bash, fish, zsh
-from holdfast.interfaces.cli.completion.offer import Kind, Offer, offers
+from holdfast.interfaces.cli.completion.arguments import Kind, Offer, offers
 from holdfast.interfaces.cli.main import COMMANDS
 from holdfast.model.bank import Bank
 from holdfast.settings import Settings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces.cli.installed import fitting
+from holdfast.interfaces.cli.install_hint import fitting
 
 ADVICE = (
     "Install it: pip install 'holdfast[server]'.",

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from tests.contracts.test_exports import imported_by
 
-from holdfast.app import results
+from holdfast.app.answers import result_budget
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp.main_offer import OFFER
+from holdfast.interfaces.mcp.jsonrpc import VERSIONS
+from holdfast.interfaces.mcp.main_spec import OFFER
 from holdfast.interfaces.mcp.server import Server
-from holdfast.interfaces.mcp.wire import VERSIONS
 from holdfast.settings import load_settings
 from holdfast.testing.transcripts import Script
 
@@ -110,9 +110,9 @@ def test_a_version_is_agreed_on(client: Client, asked: object) -> None:
 
 
 def test_it_starts_on_the_standard_library() -> None:
-    loaded = imported_by("holdfast.interfaces.cli.commands.mcp")
+    loaded = imported_by("holdfast.interfaces.cli.commands.servers.mcp")
     outside = {"numpy", "orjson", "rich", "onnxruntime", "sqlite3", "mcp"}
-    assert not loaded & outside and "holdfast.app.reading" not in loaded
+    assert not loaded & outside and "holdfast.app.search.recall" not in loaded
 
 
 def test_what_is_wrong_is_an_error_and_the_next_is_answered(client: Client) -> None:
@@ -175,7 +175,7 @@ def test_results_are_selected_to_fit_the_host(tmp_path: Path) -> None:
         hits = told["structuredContent"]["hits"]
         assert hits and len(json.dumps(told["structuredContent"])) < 50_000
         assert len(told["content"][0]["text"]) < 50_000
-        assert len(json.dumps(hits)) <= results.MOST_CHARACTERS + 2 * len(hits)
+        assert len(json.dumps(hits)) <= result_budget.MOST_CHARACTERS + 2 * len(hits)
 
 
 def test_it_ends_when_its_input_does_and_answers_first(client: Client) -> None:

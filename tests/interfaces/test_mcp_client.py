@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.app.access_tools import ACCESS_TOOLS
+from holdfast.app.answers.access_tools import ACCESS_TOOLS
+from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
 from holdfast.app.memory import open_memory
-from holdfast.app.search_tools import SEARCH_TOOLS
-from holdfast.interfaces.mcp.main_offer import TOOLS
+from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.settings import load_settings
 from holdfast.testing.transcripts import Script
 

@@ -26,10 +26,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.interfaces.test_cli import holdfast
 from tests.interfaces.test_mcp import learn
 
-from holdfast.app.token import read_or_make_token, token_file
+from holdfast.app.core.token import read_or_make_token, token_file
 from holdfast.errors import InputError
-from holdfast.interfaces.mcp.main_offer import OFFER
-from holdfast.interfaces.mcp.over_http import HttpServer
+from holdfast.interfaces.mcp.http_server import HttpServer
+from holdfast.interfaces.mcp.main_spec import OFFER
 from holdfast.interfaces.mcp.server import Server
 
 TOKEN = "t" * 43

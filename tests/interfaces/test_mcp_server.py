@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.interfaces import waiting_engine
 
-from holdfast.app.tool import Tool
-from holdfast.interfaces.mcp.offer import Offer
+from holdfast.app.answers.tool import Tool
+from holdfast.interfaces.mcp.jsonrpc import LONGEST_LINE, read_lines
 from holdfast.interfaces.mcp.server import MOST_WAITING, Server
-from holdfast.interfaces.mcp.wire import LONGEST_LINE, read_lines
+from holdfast.interfaces.mcp.server_spec import Offer
 
 Json = dict[str, Any]
 _TEXT = {"text": {"type": "string"}}
@@ -23,7 +23,7 @@ OFFER = Offer(
     "Waiting",
     "",
     (Tool("slow", "Slow", "Waits.", _TEXT), Tool("quick", "Quick", "Does not.", _TEXT)),
-    "tests.interfaces.waiting_engine",
+    waiting_engine.make_engine,
     frozenset({"slow"}),
 )
 HELLO = {"id": 0, "method": "initialize", "params": {"clientInfo": {"name": "the test"}}}

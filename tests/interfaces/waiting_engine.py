@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from holdfast.app.tool import Object
-from holdfast.interfaces.mcp.offer import Ask
+from holdfast.app.answers.tool import Object
+from holdfast.interfaces.mcp.server_spec import Ask
 
 go = threading.Event()
 began = threading.Event()

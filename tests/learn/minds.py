@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.mind import Opinion
-from holdfast.refine.stances import target_key
+from holdfast.model.opinions import Opinion
+from holdfast.refine.memories.stances import target_key
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
 

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ForbiddenError, InputError, NotFoundError
-from holdfast.learn.banks import Wish
+from holdfast.learn.bank_settings import Wish
 from holdfast.principal import Level, Principal
 from holdfast.settings import Settings
 

@@ -6,7 +6,7 @@ import pytest
 from tests.learn.minds import Clock, hear, open_mind, talk
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn.banks import PRESETS, Wish
+from holdfast.learn.bank_settings import PRESETS, Wish
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Network

@@ -7,14 +7,14 @@ import pytest
 from tests.dump import dump
 from tests.learn.homes import SESSION, exchange_about, filled, findable, harbour, turn_saying
 
-from holdfast.app.briefing import Briefing
+from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action
 from holdfast.model.query import Filter, Layer
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.refine.embedding import embed_waiting
+from holdfast.refine.sessions.embedding import embed_waiting
 from holdfast.testing.embedders import BagOfWords
 from holdfast.testing.transcripts import Script
 

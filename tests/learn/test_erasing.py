@@ -18,17 +18,17 @@ from tests.learn.homes import (
     turn_saying,
 )
 
+from holdfast.app.background.steps import STEPS
+from holdfast.app.background.worker import Manner, work
 from holdfast.app.memory import Holdfast, rules_of
-from holdfast.app.steps import STEPS
-from holdfast.app.worker import Manner, work
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
-from holdfast.learn.erasing import is_unfinished
+from holdfast.learn.erasure import is_unfinished
 from holdfast.model.accounts import Chore
 from holdfast.model.query import Filter
-from holdfast.refine.embedding import embed_waiting
-from holdfast.refine.reconcile import reconcile
+from holdfast.refine.hooks.reconcile import reconcile
+from holdfast.refine.sessions.embedding import embed_waiting
 from holdfast.store.sqlite.migrate import back_up
 from holdfast.testing.embedders import BagOfWords
 

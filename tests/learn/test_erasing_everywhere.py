@@ -10,9 +10,9 @@ from pathlib import Path
 from tests.refine.test_rules import git, open_at, put
 
 from holdfast.app.memory import Holdfast
-from holdfast.learn.banks import Wish
+from holdfast.learn.bank_settings import Wish
 from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind
-from holdfast.refine.threads import passage_of_remark, passage_of_thread
+from holdfast.refine.git.threads import passage_of_remark, passage_of_thread
 from holdfast.testing.transcripts import Script
 
 WORD = "quaywall"

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
 
-from holdfast.app.briefing import Briefing
+from holdfast.app.briefs.briefing import Briefing
 from holdfast.errors import InputError
-from holdfast.learn.banks import Wish
+from holdfast.learn.bank_settings import Wish
 from holdfast.learn.opinions import confidence_of, fade, sources_needed
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.mind import Opinion, Trend
+from holdfast.model.opinions import Opinion, Trend
 from holdfast.model.trust import Status, Trust
 
 

@@ -10,7 +10,7 @@ from tests.learn.homes import filled, harbour
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.learn.sharing import Sharer, Words, after, draft, same_words
+from holdfast.learn.share_drafts import Sharer, Words, after, draft, same_words
 from holdfast.model.trust import Trust
 
 ANN = Sharer("Ann", "ann@x.org", "2026-11-01T00:00:00.000Z", "mind this")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.providing import Providers
+from holdfast.app.search.plugin_search import Providers
 from holdfast.settings import Settings, load_settings
 
 SERVERS = Path(__file__).with_name("servers")

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ProviderError
-from holdfast.sources.providers.choosing import choose
 from holdfast.sources.providers.client import Client
+from holdfast.sources.providers.result_texts import MOST_CHARACTERS, MOST_TEXTS, texts_of
 from holdfast.sources.providers.rpc import Deadline, Object, answers, read, reply_to
-from holdfast.sources.providers.texts import MOST_CHARACTERS, MOST_TEXTS, texts_of
+from holdfast.sources.providers.tool_choice import choose
 
 KEYS = st.sampled_from(
     "content text type resource results items title structuredContent tools name description "

@@ -15,7 +15,7 @@ from tests.providers.plugins import (
     write,
 )
 
-from holdfast.app.providing import Providers
+from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import InputError, NotFoundError
 from holdfast.sources.providers.discover import Plugin, find_plugins
 from holdfast.sources.providers.manifest import Allowed, Provider, read_provider

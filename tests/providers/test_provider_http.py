@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.providers.plugins import SERVERS, make_plugin, providers_for
 
-from holdfast.app.providing import Providers
+from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import ProviderError
 
 TOOLS = {"tools": [{"name": "search", "inputSchema": {

@@ -10,7 +10,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Answer, Confidence, Layer, Recalled
 from holdfast.model.trust import Trust
-from holdfast.recall.plan import Plan
+from holdfast.recall.core.plan import Plan
 from holdfast.testing.transcripts import Script
 
 PROJECT = "/home/dev/proj"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast
-from holdfast.recall.plan import Budget
+from holdfast.recall.core.plan import Budget
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
 

@@ -13,7 +13,7 @@ from tests.refine.test_authorship import START, Place
 from holdfast.errors import NotFoundError
 from holdfast.model.query import Hit
 from holdfast.model.trust import Freshness
-from holdfast.recall.plan import Plan
+from holdfast.recall.core.plan import Plan
 
 BODY = "".join(f"line {n}\n" for n in range(30))
 ALL = Plan(limit=30, repeats=True)

@@ -10,13 +10,13 @@ from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.model.query import LAYER_OF, Hit, Layer
-from holdfast.recall.arms import direct, summaries
+from holdfast.recall.core.parallel import Arm, Found, race
+from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.semantic_port import Meaning
 from holdfast.recall.engine import recall
-from holdfast.recall.meaning import Meaning
-from holdfast.recall.plan import Budget, Plan
-from holdfast.recall.question import read
-from holdfast.recall.race import Arm, Found, race
-from holdfast.recall.semantics import Floats, Parts, Semantics
+from holdfast.recall.query.question import read
+from holdfast.recall.retrievers.semantics import Floats, Parts, Semantics
+from holdfast.recall.retrievers.text import direct, summaries
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
 

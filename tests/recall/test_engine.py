@@ -10,10 +10,10 @@ from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Passage, Recalled
 from holdfast.model.trust import Status
-from holdfast.recall import order
-from holdfast.recall.candidates import Candidate
-from holdfast.recall.order import settle
-from holdfast.recall.plan import Budget, Fusion, Plan
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.ranking import boosts
+from holdfast.recall.ranking.boosts import settle
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -224,10 +224,10 @@ def test_a_question_that_names_somebody_is_answered_by_what_that_one_said() -> N
         for n, (who, other) in enumerate([("Ana", "Bo Berg"), ("Bo Berg", "Ana")] * 3, start=1)
     ]
     pasted = candidate("7", 1.0, "TypeError: Ana is not a function", role="user")
-    named = order.named_speakers([*talk, pasted], "What did Ana say about the boat?")
+    named = boosts.named_speakers([*talk, pasted], "What did Ana say about the boat?")
     assert named == {"Ana"}
     for one in (*talk, pasted):
-        order.weigh_in(one, "What did Ana say about the boat?", None, False, named)
+        boosts.weigh_in(one, "What did Ana say about the boat?", None, False, named)
     assert [one.score for one in talk] == [1.0, 0.9] * 3
-    assert order.named_speakers(talk, "who has the boat?") == frozenset()
-    assert order.named_speakers(talk, "what does Berg want?") == {"Bo Berg"}
+    assert boosts.named_speakers(talk, "who has the boat?") == frozenset()
+    assert boosts.named_speakers(talk, "what does Berg want?") == {"Bo Berg"}

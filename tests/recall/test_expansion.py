@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.language import stem
-from holdfast.recall.expansion import (
+from holdfast.recall.query.expansion import (
     LONGEST_NAME,
     MOST_ADDED,
     MOST_NAMES,

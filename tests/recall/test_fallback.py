@@ -10,7 +10,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Recalled
 from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
-from holdfast.recall.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, Plan
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
 

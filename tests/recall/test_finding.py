@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.browsing import Browsing
 from holdfast.app.memory import Holdfast
+from holdfast.app.search.browse import Browsing
 from holdfast.errors import InputError
-from holdfast.recall.finding import is_meant, make_filter
+from holdfast.recall.lookup.filters import is_meant, make_filter
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

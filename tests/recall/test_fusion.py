@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.model.query import Passage
-from holdfast.recall.candidates import Candidate, Find, Key, Pool
-from holdfast.recall.fusion import (
+from holdfast.recall.core.candidates import Candidate, Find, Key, Pool
+from holdfast.recall.ranking.fusion import (
     HIGHEST,
     LOOSE,
     WORDS_ONLY,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.recall.landmarks import Kind, Mark, is_version, read_mark
+from holdfast.recall.query.landmarks import Kind, Mark, is_version, read_mark
 
 
 @pytest.mark.parametrize(

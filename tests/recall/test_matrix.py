@@ -17,7 +17,7 @@ import pytest
 
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
-from holdfast.recall.matrix import TAIL, Matrix, Scanned, sweep
+from holdfast.recall.retrievers.vector_matrix import TAIL, Matrix, Scanned, sweep
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.store.vectors import StoredVector, VectorSpan
 

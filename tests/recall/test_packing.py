@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.model.query import Passage
-from holdfast.recall.candidates import Candidate
-from holdfast.recall.packing import cost, pack, tokens
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.ranking.packing import cost, pack, tokens
 
 WORDS = st.sampled_from("red green blue cyan teal navy lime pink gold grey plum rust".split())
 TEXTS = st.lists(WORDS, max_size=60).map(" ".join)

@@ -11,9 +11,9 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Layer
 from holdfast.model.records import Exchange, Turn
-from holdfast.recall.relevance import coverage
-from holdfast.recall.terms import MOST_TERMS, read_terms
-from holdfast.recall.trace import RawState
+from holdfast.recall.core.relevance import coverage
+from holdfast.recall.lookup.trace import RawState
+from holdfast.recall.query.terms import MOST_TERMS, read_terms
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

@@ -10,9 +10,9 @@ from tests.recall.bank import BUDGETS, make_shop
 from holdfast.app.memory import Holdfast
 from holdfast.language import stem, words
 from holdfast.model.query import Passage
-from holdfast.recall.candidates import Candidate
-from holdfast.recall.plan import Budget
-from holdfast.recall.relevance import (
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.plan import Budget
+from holdfast.recall.core.relevance import (
     clears,
     combined,
     coverage,

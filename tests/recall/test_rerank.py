@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
-from holdfast.inference.static import TokenVectors
+from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.language import stem
 from holdfast.model.query import Passage
-from holdfast.recall.candidates import Candidate, Pool
-from holdfast.recall.question import Query
-from holdfast.recall.rerank import (
+from holdfast.recall.core.candidates import Candidate, Pool
+from holdfast.recall.query.question import Query
+from holdfast.recall.query.terms import read_terms
+from holdfast.recall.ranking.rerank import (
     CloseLook,
     CrossReading,
     Reranker,
@@ -25,8 +26,7 @@ from holdfast.recall.rerank import (
     blended,
     rerank,
 )
-from holdfast.recall.semantics import Parts, Semantics
-from holdfast.recall.terms import read_terms
+from holdfast.recall.retrievers.semantics import Parts, Semantics
 
 FILLER = "We talked about the weather and about nothing in particular for a long while. " * 12
 

@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.inference import packaged
-from holdfast.inference.static import TokenVectors
+from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Layer, Passage
-from holdfast.recall.candidates import key_of
-from holdfast.recall.matrix import TAIL
-from holdfast.recall.race import Found
-from holdfast.recall.semantics import Parts, Semantics
-from holdfast.refine.embedding import embed_waiting, parts_of
+from holdfast.recall.core.candidates import key_of
+from holdfast.recall.core.parallel import Found
+from holdfast.recall.retrievers.semantics import Parts, Semantics
+from holdfast.recall.retrievers.vector_matrix import TAIL
+from holdfast.refine.sessions.embedding import embed_waiting, parts_of
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.embedders import BagOfWords
 from holdfast.testing.store_samples import BANK, NOON, OTHER, SESSION, a_session

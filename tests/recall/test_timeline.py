@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.browsing import Browsing
+from holdfast.app.search.browse import Browsing
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Moment
 from holdfast.model.records import Exchange, Session
-from holdfast.recall.timeline import Timeline, timeline
-from holdfast.recall.times import Span, read_span
+from holdfast.recall.lookup.timeline import Timeline, timeline
+from holdfast.recall.query.times import Span, read_span
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 from holdfast.store.sqlite.store import SqliteStore

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.recall.when import When, about_recent, read_when
+from holdfast.recall.query.time_phrases import When, about_recent, read_when
 
 # A Wednesday.
 NOW = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)

@@ -6,7 +6,7 @@ from tests.refine.test_facts import breached
 
 from holdfast.errors import ModelBusyError
 from holdfast.model.trust import Status
-from holdfast.refine.advice import advise
+from holdfast.refine.by_model.advice import advise
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor
 from holdfast.testing.chats import Said, ScriptedChat

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.refine.authorship import link_commits
+from holdfast.refine.git.commit_authorship import link_commits
 from holdfast.settings import Settings
 from holdfast.store.history import Authored
 from holdfast.testing.transcripts import Script

@@ -17,12 +17,12 @@ import pytest
 from tests.dump import dump
 from tests.refine.test_ingest_crash import make_corpus
 
-from holdfast.app.crews import hire, is_cluster, who_are_you
+from holdfast.app.ingest.executors import hire, is_cluster, who_are_you
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.refine import handed
-from holdfast.refine.crew import Alone, Crew, Processes
-from holdfast.refine.handed import Handed, derive_by
+from holdfast.refine.core.executor import Alone, Crew, Processes
+from holdfast.refine.sessions import parallel_derive
+from holdfast.refine.sessions.parallel_derive import Handed, derive_by
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
 
@@ -181,7 +181,7 @@ def test_what_is_too_long_or_goes_on_is_done_here(
                 out.append(item)
                 yield item, do(item)
 
-    monkeypatch.setattr(handed, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(parallel_derive, "MOST_CHARACTERS", 10)
     assert ingest(tmp_path, corpus, Watching()) == alone
     assert out == []
     monkeypatch.undo()
@@ -271,7 +271,7 @@ def test_a_cluster_makes_the_same_memory_also_when_a_worker_dies(
 @needs_dask
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_that_is_not_there_is_told_of() -> None:
-    cluster: Any = import_module("holdfast.refine.cluster")
+    cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     began = time.monotonic()
     with pytest.raises(InputError, match="No Dask scheduler"):
         cluster.Cluster("dask://127.0.0.1:9", who_are_you, wait_s=0.5)
@@ -285,7 +285,7 @@ def somebody_else() -> str:
 @needs_dask
 @pytest.mark.filterwarnings("ignore")
 def test_workers_of_another_version_get_nothing(scheduler: Any) -> None:
-    cluster: Any = import_module("holdfast.refine.cluster")
+    cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
     with pytest.raises(InputError, match="does not have Holdfast"):
         cluster.Cluster(address, somebody_else)

@@ -16,8 +16,8 @@ from holdfast.inference.embedder import Vectors
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
-from holdfast.refine.embedding import PART, PARTS, embed_waiting, parts_of
-from holdfast.refine.passages import EAGER
+from holdfast.refine.core.passages import EAGER
+from holdfast.refine.sessions.embedding import PART, PARTS, embed_waiting, parts_of
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.embedders import BagOfWords
 from holdfast.testing.store_samples import BANK, NOON, OTHER, SESSION, a_commit, a_session

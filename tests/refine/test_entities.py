@@ -13,7 +13,7 @@ from tests.refine.test_rules import git, project
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.graph import EntityKind, LinkKind
-from holdfast.recall.links import MOST, Links
+from holdfast.recall.links.links import MOST, Links
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script
 

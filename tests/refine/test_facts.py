@@ -13,7 +13,7 @@ from tests.refine.families import HELD_OUT, TUNED
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import FactKind, How, ReviewState
 from holdfast.model.trust import Status
-from holdfast.recall.standing import decay
+from holdfast.recall.ranking.status import decay
 from holdfast.testing.transcripts import Script
 
 PNPM = "From now on use pnpm instead of npm in this repository."

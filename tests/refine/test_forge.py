@@ -15,10 +15,10 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import ForgeError, InputError, NotFoundError, SettingsError
 from holdfast.model.forge import Issue, Pull, Remark, ThreadState
 from holdfast.model.trust import Status, Trust
-from holdfast.recall.terms import read_terms
-from holdfast.refine.forge import LONGEST, MOST_REMARKS, ForgeRead
-from holdfast.research.joining import Chain, Link
-from holdfast.research.refining import SAID_UNDER, Scope, follow, leads
+from holdfast.recall.query.terms import read_terms
+from holdfast.refine.git.forge_sync import LONGEST, MOST_REMARKS, ForgeRead
+from holdfast.research.evidence_chains import Chain, Link
+from holdfast.research.next_queries import SAID_UNDER, Scope, follow, leads
 from holdfast.settings import ForgeAccess, Settings
 
 NOW = "2026-11-15T12:00:00.000Z"

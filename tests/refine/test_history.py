@@ -13,7 +13,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.refine.history import LogRead
+from holdfast.refine.git.history import LogRead
 from holdfast.settings import Settings
 
 NOW = "2026-11-15T12:00:00.000Z"

@@ -14,7 +14,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreFullError
 from holdfast.model.ledger import SourceState
 from holdfast.model.records import Role
-from holdfast.refine import exchanges
+from holdfast.refine.sessions import exchanges
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

@@ -13,8 +13,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.model.ledger import SourceState
-from holdfast.recall.terms import read_terms
-from holdfast.refine.passages import parts_of_names
+from holdfast.recall.query.terms import read_terms
+from holdfast.refine.core.passages import parts_of_names
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

@@ -12,7 +12,7 @@ from tests.hooked import SESSION, Home
 
 from holdfast.capture import journal
 from holdfast.model.ledger import SourceState
-from holdfast.refine.journals import KEPT_S, put_away
+from holdfast.refine.hooks.journal_archive import KEPT_S, put_away
 from holdfast.sources.claude_code.events import AGENT
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.language import folded, is_trouble, relations
 from holdfast.model.graph import Same, Sort
-from holdfast.refine.naming import moves_in, names_in, packages_in, people_in, person
+from holdfast.refine.entities.name_finder import moves_in, names_in, packages_in, people_in, person
 
 
 def found(text: str) -> set[tuple[str, str]]:

@@ -9,10 +9,10 @@ from tests.refine.test_rules import git, project, put
 
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
-from holdfast.refine.commit_style import commit_patterns
-from holdfast.refine.conventions import as_rule, find_conventions
-from holdfast.refine.domains import domain_of
-from holdfast.refine.patterns import make_patterns
+from holdfast.refine.rules.commit_style import commit_patterns
+from holdfast.refine.rules.conventions import as_rule, find_conventions
+from holdfast.refine.rules.domains import domain_of
+from holdfast.refine.rules.patterns import make_patterns
 from holdfast.sources.globs import any_file
 from holdfast.store.statements import Statement
 

@@ -14,7 +14,7 @@ from tests.hooked import RECORDED, SESSION, Home, recorded
 from holdfast.errors import InputError
 from holdfast.model.ledger import SourceState
 from holdfast.model.records import Role, Turn
-from holdfast.refine.reconcile import unread_journals
+from holdfast.refine.hooks.reconcile import unread_journals
 from holdfast.sources.claude_code.events import AGENT
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing.transcripts import Script

@@ -8,7 +8,7 @@ from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.graph import EntityKind, Same, Sort
 from holdfast.model.ids import content_id
 from holdfast.model.uris import uri
-from holdfast.refine.resolve import resolve
+from holdfast.refine.entities.alias_resolution import resolve
 from holdfast.store.graph import Resolved, Sameness, Spelling
 
 

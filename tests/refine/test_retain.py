@@ -16,10 +16,10 @@ from holdfast.inference.chat import Question
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.records import ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.commands import command_of, error_in
-from holdfast.refine.extract import Extractor
-from holdfast.refine.retain import know_retained
-from holdfast.refine.stances import judgements
+from holdfast.refine.by_model.extract import Extractor
+from holdfast.refine.core.commands import command_of, error_in
+from holdfast.refine.memories.retain import know_retained
+from holdfast.refine.memories.stances import judgements
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor
 from holdfast.testing.chats import ScriptedChat

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.goal import goal_brief
-from holdfast.brief.session import session_brief
+from holdfast.brief.goal_brief import goal_brief
+from holdfast.brief.session_brief import session_brief
 from holdfast.errors import InputError
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Layer

@@ -4,8 +4,8 @@ import pytest
 
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.model.trust import Trust
-from holdfast.refine.gate import Junk, junk
-from holdfast.refine.says_so import TYPED, lines_laid_down, says_so
+from holdfast.refine.facts.directives import TYPED, lines_laid_down, says_so
+from holdfast.refine.facts.junk_filter import Junk, junk
 
 LAID_DOWN = """\
 Remember that we deploy on Tuesdays.

@@ -14,8 +14,8 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
 from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
-from holdfast.refine import prompts
-from holdfast.refine.summarise import Done, Limits, Summariser
+from holdfast.refine.by_model.summarise import Done, Limits, Summariser
+from holdfast.refine.model_output import prompts
 from holdfast.settings import Caps, Settings
 from holdfast.spend.governor import Governor
 from holdfast.testing.chats import ScriptedChat

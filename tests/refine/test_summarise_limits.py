@@ -8,7 +8,7 @@ from tests.refine.test_summarise import Home, good, long_session
 
 from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question, Usage
-from holdfast.refine.summarise import Done
+from holdfast.refine.by_model.summarise import Done
 from holdfast.settings import Caps
 from holdfast.testing.chats import ScriptedChat
 from holdfast.testing.transcripts import bug_hunt

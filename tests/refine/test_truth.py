@@ -12,8 +12,8 @@ from holdfast.model.knowledge import Claim, ClaimKind, Fact
 from holdfast.model.query import Layer
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
-from holdfast.recall.plan import Plan
-from holdfast.refine import guesses
+from holdfast.recall.core.plan import Plan
+from holdfast.refine.facts import hypotheses
 from holdfast.testing.transcripts import Script
 
 
@@ -109,8 +109,8 @@ def test_a_guess_that_the_same_exchange_bears_out_is_verified(tmp_path: Path) ->
     ],
 )
 def test_a_cause_is_told_in_many_ways(sentence: str) -> None:
-    assert guesses.may_tell(sentence) and guesses.states_cause(sentence)
-    assert not guesses.guesses(sentence) and not guesses.disproves(sentence)
+    assert hypotheses.may_tell(sentence) and hypotheses.states_cause(sentence)
+    assert not hypotheses.guesses(sentence) and not hypotheses.disproves(sentence)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_a_cause_is_told_in_many_ways(sentence: str) -> None:
     ],
 )
 def test_a_guess_is_told_in_many_ways(sentence: str) -> None:
-    assert guesses.may_tell(sentence) and guesses.guesses(sentence)
-    assert not guesses.states_cause(sentence)
+    assert hypotheses.may_tell(sentence) and hypotheses.guesses(sentence)
+    assert not hypotheses.states_cause(sentence)
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ def test_a_guess_is_told_in_many_ways(sentence: str) -> None:
     ],
 )
 def test_what_was_not_the_cause_is_no_cause(sentence: str) -> None:
-    assert guesses.may_tell(sentence) and guesses.disproves(sentence)
-    assert not guesses.states_cause(sentence)
+    assert hypotheses.may_tell(sentence) and hypotheses.disproves(sentence)
+    assert not hypotheses.states_cause(sentence)
 
 
 def test_a_suggestion_is_no_guess() -> None:
-    assert not guesses.guesses("Maybe we should rename the module.")
+    assert not hypotheses.guesses("Maybe we should rename the module.")
 
 
 def solved_in_vain() -> list[Script]:

@@ -13,9 +13,9 @@ from tests.dump import dump
 from holdfast.app.memory import Holdfast
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine import prompts
-from holdfast.refine.derive import derive_outdated, derive_stale
-from holdfast.refine.version import RULES
+from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.model_output import prompts
+from holdfast.refine.sessions.derive import derive_outdated, derive_stale
 from holdfast.settings import Settings
 from holdfast.testing.transcripts import Script, bug_hunt
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from tests.http.server import MAIN, Server, serving
 
+from holdfast.app.core.token import read_or_make_token
 from holdfast.app.memory import Holdfast
-from holdfast.app.token import read_or_make_token
 from holdfast.model.team import Shared
 from holdfast.settings import load_settings
 

@@ -11,7 +11,7 @@ from tests.http.team import Team, cli, new_key, team_serving
 from tests.remote.laptops import BANK, Laptop, environment
 
 from holdfast.model.team import Scope, Shared
-from holdfast.sources.shares import hand_in, hash_of
+from holdfast.sources.share_format import hand_in, hash_of
 
 OFFICE = "office"
 BLUE = "The yawl is always painted blue, because the harbour office wants it."

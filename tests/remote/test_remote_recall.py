@@ -16,17 +16,17 @@ from tests.http.server import Server
 from tests.remote.laptops import BANK, Laptop, Recorder, team_server
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.receiving import receive
-from holdfast.app.remotes import Remotes
+from holdfast.app.remote.remote_search import Remotes
+from holdfast.app.server.shared_records import receive
 from holdfast.errors import RemoteError
-from holdfast.interfaces.mcp.answers import Answers
-from holdfast.interfaces.mcp.offer import Ask
+from holdfast.interfaces.mcp.main_engine import Answers
+from holdfast.interfaces.mcp.server_spec import Ask
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.settings import RemoteUse, load_settings
-from holdfast.sources.shares import hand_in
+from holdfast.sources.share_format import hand_in
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "what colour is the yawl painted?"
@@ -80,7 +80,7 @@ def ann(tmp_path: Path) -> Laptop:
 
 def named(laptop: Laptop, url: str, bank: str = BANK) -> None:
     """Name a server without asking it."""
-    remotes = Remotes(laptop.settings, laptop.memory.moment)
+    remotes = Remotes(laptop.settings, laptop.memory.now)
     remotes.add(remotes.make(url, KEY, [(bank, "there")], "acme"))
 
 
@@ -248,7 +248,7 @@ def test_an_agent_that_asks_by_mcp_hears_the_server_too(
 
 
 def test_what_a_server_said_of_itself_is_not_written_down(ann: Laptop) -> None:
-    remotes = Remotes(ann.settings, ann.memory.moment)
+    remotes = Remotes(ann.settings, ann.memory.now)
     named(ann, "http://127.0.0.1:9")
     remotes.note(remotes.named(), 0.0, RemoteError("it answered with HTTP 400 (“CANARY-9”)"))
     kept = (ann.settings.home / "remotes-seen.json").read_text()

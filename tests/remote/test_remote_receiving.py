@@ -13,12 +13,12 @@ from tests.http.server import Server
 from tests.remote.laptops import BANK, environment, team_server
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.receiving import ORGANISATION, recall_shared, receive
+from holdfast.app.server.shared_records import ORGANISATION, recall_shared, receive
 from holdfast.errors import HoldfastError
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
-from holdfast.sources.shares import hand_in, hash_of
+from holdfast.sources.share_format import hand_in, hash_of
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "how is the yawl painted?"

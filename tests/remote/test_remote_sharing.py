@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from tests.remote.laptops import BANK, Gate, Laptop, Recorder, Service
 
-from holdfast.app.pushing import Post, push_due
-from holdfast.app.remotes import Remotes
+from holdfast.app.remote.outbox import Post, push_due
+from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.team import Scope
-from holdfast.sources.remote.places import Remote
-from holdfast.sources.shares import hash_of
+from holdfast.sources.remote.remote_config import Remote
+from holdfast.sources.share_format import hash_of
 from holdfast.store.parcels import ParcelState
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
@@ -39,7 +39,7 @@ def ann(tmp_path: Path) -> Laptop:
 
 def named(laptop: Laptop, url: str, key: str = KEY) -> Remote:
     """Name a server without asking it."""
-    remotes = Remotes(laptop.settings, laptop.memory.moment)
+    remotes = Remotes(laptop.settings, laptop.memory.now)
     remote = remotes.make(url, key, [(BANK, BANK)], "acme")
     remotes.add(remote)
     return remote
@@ -145,7 +145,7 @@ def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
 
 def test_a_bank_that_is_not_taken_any_more_holds_up_no_other(ann: Laptop) -> None:
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
-        remotes = Remotes(ann.settings, ann.memory.moment)
+        remotes = Remotes(ann.settings, ann.memory.now)
         both = remotes.make(server.url, KEY, [("sloops", "sloops"), (BANK, BANK)], "acme")
         post = Post(ann.memory)
         for bank in ("sloops", BANK):
@@ -213,7 +213,7 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
     post = Post(ann.memory)
     post.queue(post.plan_take_back([three], remote))
     with closing(Recorder({})) as server:
-        Remotes(ann.settings, ann.memory.moment).remove(remote)
+        Remotes(ann.settings, ann.memory.now).remove(remote)
         named(ann, server.url)
         done = post.push()["acme"]
         assert done.dropped == 1 and done.problem, "it does not answer as a memory does"
@@ -245,12 +245,12 @@ def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
 
 def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: Laptop) -> None:
     named(ann, "http://127.0.0.1:9")
-    remote = Remotes(ann.settings, ann.memory.moment).named()
+    remote = Remotes(ann.settings, ann.memory.now).named()
     name = ann.remember(BLUE)
     send(ann, remote, name)
     assert push_due(ann.memory) == "1 wait for acme: it cannot be reached, or does not speak HTTP"
     (parcel,) = ann.memory.reader.parcels()
-    assert parcel.attempts == 1 and parcel.not_before > ann.memory.moment()
+    assert parcel.attempts == 1 and parcel.not_before > ann.memory.now()
     with ann.memory.store.transaction():
         ann.memory.store.put_parcel(parcel._replace(attempts=6, not_before=""))
 
@@ -261,7 +261,7 @@ def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: La
 
     assert told()[0].startswith("1 of what you shared could not be sent to acme: it cannot be")
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
-        Remotes(ann.settings, ann.memory.moment).remove(remote)
+        Remotes(ann.settings, ann.memory.now).remove(remote)
         named(ann, server.url)
         assert ann.run("worker", HOLDFAST_REMOTE="off")[0] == 0 and states(ann) == ["waiting"]
         assert ann.run("worker")[0] == 0

@@ -10,10 +10,10 @@ from tests.recall.bank import talk
 from tests.research.test_expertise import ANN, BEN, History
 
 from holdfast.model.query import Answer, Confidence, Layer
-from holdfast.recall.terms import read_terms
-from holdfast.research.joining import Chain, Link
-from holdfast.research.kinds import Dig, Kind, kind_of
-from holdfast.research.refining import MADE_IN, Scope, follow, leads
+from holdfast.recall.query.terms import read_terms
+from holdfast.research.evidence_chains import Chain, Link
+from holdfast.research.next_queries import MADE_IN, Scope, follow, leads
+from holdfast.research.question_kinds import Dig, Kind, kind_of
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_pat
         terms = read_terms("Which vendor fee made us switch the pager to syslog?")
         chain = Chain((Link(hit, "Switch the pager to syslog", frozenset({"pager", "syslog"})),))
         (lead,) = (one for one in leads(memory.reader, terms, chain) if one.by == MADE_IN)
-        found = follow(memory.reader, Scope(bank, (), "", memory.moment), lead)
+        found = follow(memory.reader, Scope(bank, (), "", memory.now), lead)
     assert any("ninety crowns" in one.text for one in found)
 
 

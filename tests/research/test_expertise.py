@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.research.expertise import Expert
-from holdfast.research.kinds import topic_of
+from holdfast.research.question_kinds import topic_of
 from holdfast.settings import Settings
 
 NOW = "2026-11-15T12:00:00.000Z"

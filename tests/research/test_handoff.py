@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.learn.homes import exchange_about, open_at
 
-from holdfast.app.handing_off import hand_off
+from holdfast.app.answers.handoff import hand_off
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.cli.main import main

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.recall.bank import read_in, talk
 
+from holdfast.app.answers.ask import Wish, steps
 from holdfast.app.memory import Holdfast
-from holdfast.app.researching import Wish, steps
 from holdfast.model.query import Confidence, Recalled
 from holdfast.model.research import Event, Stage
-from holdfast.recall.plan import Budget
+from holdfast.recall.core.plan import Budget
 from holdfast.research.answer import Way
 from holdfast.research.engine import EFFORTS, Ground, investigate
 
@@ -133,7 +133,7 @@ def test_what_was_said_elsewhere_in_a_session_belongs_to_it(tmp_path: Path) -> N
 
 def test_out_of_time_the_first_answer_stands(memory: Holdfast) -> None:
     clock = iter(range(0, 1000, 10))
-    way = Way(None, ASKED, memory.moment)
+    way = Way(None, ASKED, memory.now)
 
     def search(query: str) -> Recalled:
         return memory.recall(query, "all", limit=25)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from tests.learn.minds import hear, open_mind, talk
 
-from holdfast.app.briefing import Briefing
+from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.inference.chat import Question
-from holdfast.learn.banks import Wish
+from holdfast.learn.bank_settings import Wish
 from holdfast.model.bank import Disposition
-from holdfast.model.mind import Reflection
-from holdfast.research.thinking import checked, question_about, read_thought, shown_hits
+from holdfast.model.opinions import Reflection
+from holdfast.research.model_reflection import checked, question_about, read_thought, shown_hits
 
 ONCE = "The harbour crane needs a new cable because the old one frays."
 TWICE = "The ferry timetable is printed in Oslo every spring."

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from tests.recall.bank import read_in, talk
 
-from holdfast.app.investigating import Investigation, sessions_of, shown, start
+from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.research_sessions import Investigation, sessions_of, shown, start
 from holdfast.app.memory import Holdfast
-from holdfast.app.researching import Wish
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
 from holdfast.model.query import Citation, Layer, Recalled
 from holdfast.model.research import Event, Stage
-from holdfast.recall.plan import Plan
-from holdfast.research import sessions as module
-from holdfast.research.following import in_context
-from holdfast.research.records import line_of
-from holdfast.research.sessions import Sessions, State, new_id
+from holdfast.recall.core.plan import Plan
+from holdfast.research import session_journal as module
+from holdfast.research.followups import in_context
+from holdfast.research.journal_lines import line_of
+from holdfast.research.session_journal import Sessions, State, new_id
 
 ASKED = "Where do we keep the session tokens?"
 
@@ -159,8 +159,8 @@ def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) 
 CHILD = """
 import sys, time
 from pathlib import Path
-from holdfast.research.records import line_of
-from holdfast.research.sessions import Sessions
+from holdfast.research.journal_lines import line_of
+from holdfast.research.session_journal import Sessions
 with Sessions(Path(sys.argv[1])).run(sys.argv[2], follow=False) as run:
     run.write({"stage": "asked", "question": "slow?", "time": ""})
     print("ready", flush=True)

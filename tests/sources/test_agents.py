@@ -9,7 +9,7 @@ from tests.dump import dump
 from tests.sources.agent_samples import RECORDED, copy, remember, sessions, turns
 
 from holdfast.model.ledger import Skip
-from holdfast.recall.trace import RawState, raw_line
+from holdfast.recall.lookup.trace import RawState, raw_line
 from holdfast.sources.agent import Where
 from holdfast.sources.registry import FIRST, agents
 

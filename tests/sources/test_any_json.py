@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.model.ledger import Failure
-from holdfast.refine.turns import Refined, RefinedTurn, Rules, refine
+from holdfast.refine.ingest.turns import Refined, RefinedTurn, Rules, refine
 from holdfast.sources.claude_code.records import describe_session, read_record
 from holdfast.sources.draft import FileInfo
+from holdfast.sources.json_fields import objects, string
 from holdfast.sources.lines import Line
-from holdfast.sources.shapes import objects, string
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "transcripts"
 FILE = FileInfo("/t/s1.jsonl", "claude-code", "s1", "/home/dev/proj")

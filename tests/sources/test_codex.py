@@ -12,7 +12,7 @@ from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import Where
 from holdfast.sources.agents.codex import AGENT
-from holdfast.sources.deeds import patched
+from holdfast.sources.tool_mapping import patched
 
 
 def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from tests.sources.repositories import commit, git, make_repository
 from holdfast.errors import InputError
 from holdfast.model.team import Commit, FileChange
 from holdfast.model.trust import Trust
+from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.log import BODY_LIMIT, is_repository, read_log
 from holdfast.sources.git.patches import FILES_LIMIT, Patch, read_patches
 from holdfast.sources.git.refs import astray, read_tags, read_tips, still_there
-from holdfast.sources.git.running import Git
 
 
 def read_commits(top: Path, bank: str) -> Iterator[Commit]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.sources.repositories import commit, git, make_repository
 
-from holdfast.sources.git.moved import look_at_tips
+from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import SHARED, read_tips
-from holdfast.sources.git.running import Git
+from holdfast.sources.git.tip_check import look_at_tips
 
 
 def agrees(top: Path, common: Path | None = None) -> bool:

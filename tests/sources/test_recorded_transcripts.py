@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
-from holdfast.refine.turns import Refined, RefinedResult, RefinedTurn, Rules, refine
+from holdfast.refine.ingest.turns import Refined, RefinedResult, RefinedTurn, Rules, refine
 from holdfast.sources.claude_code.files import AGENT, find_transcripts, is_subagent
 from holdfast.sources.draft import FileInfo
 from holdfast.sources.lines import count_lines, read_lines, segments

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
-from holdfast.sources.shares import decode, encode, hash_of, key_of, merge, path_of, read
+from holdfast.sources.share_format import decode, encode, hash_of, key_of, merge, path_of, read
 
 ANN = "ann@x.org"
 PATH = path_of(ANN)

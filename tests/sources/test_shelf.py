@@ -10,10 +10,10 @@ import pytest
 from tests.sources.repositories import git
 
 from holdfast.errors import InputError
+from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import read_tips
-from holdfast.sources.git.running import Git
-from holdfast.sources.git.shelf import Person, Shelf
-from holdfast.sources.shares import Files, merge
+from holdfast.sources.git.share_branch import Person, Shelf
+from holdfast.sources.share_format import Files, merge
 
 ANN = Person("Ann", "ann@x.org")
 

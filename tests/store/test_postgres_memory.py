@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 from tests.store.postgres_server import Server
 
-from holdfast.app.backends import open_as_it_is, open_store, open_to_ask, place_of
+from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.research_sessions import Investigation
+from holdfast.app.background.steps import STEPS
+from holdfast.app.background.worker import Manner, work
+from holdfast.app.briefs.goal import goal_now
+from holdfast.app.core.backends import open_as_it_is, open_store, open_to_ask, place_of
 from holdfast.app.evaluation.engine import neutral
 from holdfast.app.evaluation.home import open_home
-from holdfast.app.goal import goal_now
-from holdfast.app.investigating import Investigation
 from holdfast.app.memory import Holdfast
-from holdfast.app.moving import move_memory
-from holdfast.app.researching import Wish
-from holdfast.app.sizes import measure
-from holdfast.app.steps import STEPS
-from holdfast.app.worker import Manner, work
+from holdfast.app.status.sizes import measure
+from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, SettingsError, StoreError
-from holdfast.learn.banks import Wish as Retention
+from holdfast.learn.bank_settings import Wish as Retention
 from holdfast.settings import Settings, load_settings
 from holdfast.store.notes import Faults
 from holdfast.testing.transcripts import bug_hunt

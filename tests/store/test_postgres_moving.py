@@ -14,7 +14,7 @@ from tests.store.postgres_server import Server
 from tests.store.test_postgres_memory import settings_of
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.moving import move_memory
+from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, StoreError
 from holdfast.store.notes import Faults
 from holdfast.store.postgres.store import PostgresStore
@@ -24,7 +24,7 @@ from holdfast.testing.transcripts import bug_hunt
 KILLED = """
 import os, signal, sys
 from itertools import count
-from holdfast.app.moving import move_memory
+from holdfast.app.transfer.store_move import move_memory
 from holdfast.settings import load_settings
 from holdfast.store.postgres import moving
 

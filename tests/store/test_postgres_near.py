@@ -15,7 +15,7 @@ from tests.store.postgres_server import Server
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.recall.matrix import Matrix, compared
+from holdfast.recall.retrievers.vector_matrix import Matrix, compared
 from holdfast.store.postgres import nearness
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store

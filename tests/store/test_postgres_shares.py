@@ -7,11 +7,11 @@ from pathlib import Path
 from tests.store.postgres_server import Server
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.receiving import recall_shared, receive
+from holdfast.app.server.shared_records import recall_shared, receive
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
-from holdfast.sources.shares import hand_in
+from holdfast.sources.share_format import hand_in
 
 DAY = "2026-11-0{}T00:00:00.000Z"
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from tests.http.server import MAIN, announced
 from tests.walls.two_banks import World
 
-from holdfast.app.keys import Wanted, make_key
 from holdfast.app.memory import Holdfast
+from holdfast.app.server.keys import Wanted, make_key
 from holdfast.principal import Level
 
 
@@ -46,7 +46,7 @@ def make_keys(world: World) -> Keys:
         gone = made("gone", Level.ADMIN)
         stale, kept = make_key(memory, Wanted("stale", (), Level.ADMIN))
         with memory.store.transaction():
-            memory.store.revoke_key(gone.split("_")[1], memory.moment())
+            memory.store.revoke_key(gone.split("_")[1], memory.now())
             past = "2020-01-01T00:00:00.000Z"
             old = kept._replace(id="0ddba115", expires=past)
             memory.store.add_key(old)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import psycopg
 from tests.refine.test_rules import git, project, put
 
+from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
-from holdfast.app.teaching import AGENT
 from holdfast.model.accounts import Injection, InjectionKind
 from holdfast.model.knowledge import Network
 from holdfast.settings import Settings, load_settings

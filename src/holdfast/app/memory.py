@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.curating import this_user
-from holdfast.app.importing import Importer
-from holdfast.app.knowing import know
-from holdfast.app.reading import utc_now
+from holdfast.app.curation.curating import this_user
+from holdfast.app.ingest.stages import know
+from holdfast.app.search.recall import utc_now
+from holdfast.app.transfer.importing import Importer
 from holdfast.errors import InputError
-from holdfast.refine.bank_making import BankMaker
-from holdfast.refine.crew import Crew
-from holdfast.refine.derive import derive_stale
-from holdfast.refine.finding import default_folders, find_all, find_inputs, in_order, where_of
-from holdfast.refine.history import LogRead, Reading, Tick, read_history
-from holdfast.refine.ingest import Account, Progress, estimate, ingest
-from holdfast.refine.plan import Input
-from holdfast.refine.turns import Rules
+from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.executor import Crew
+from holdfast.refine.git.history import LogRead, Reading, Tick, read_history
+from holdfast.refine.ingest.discovery import (
+    default_folders,
+    find_all,
+    find_inputs,
+    in_order,
+    where_of,
+)
+from holdfast.refine.ingest.ingest import Account, Progress, estimate, ingest
+from holdfast.refine.ingest.read_plan import Input
+from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.sessions.derive import derive_stale
 from holdfast.settings import Settings, load_settings
 from holdfast.sources import conversation
 from holdfast.store.protocol import Store
@@ -101,7 +106,8 @@ class Holdfast(Importer):
     ) -> int:
         """Give vectors to passages that have none, so that they are found by meaning; to
         commits and to turns only for so many seconds each. Returns how many still wait."""
-        models: Any = import_module("holdfast.app.models")
+        from holdfast.app.core import models
+
         left: int = models.embed(self._store, self.settings, turns_for, progress, threads, crew)
         if any(know(self._store, self._now).values()):  # what meaning brought together
             left = models.embed(self._store, self.settings, 0.0, progress, threads)
@@ -133,9 +139,10 @@ class Holdfast(Importer):
         tell: Callable[[str], None] = lambda text: None,
     ) -> Any:
         """Read what is new on the forge of a repository: that of the folder we stand in, or the
-        one named OWNER/NAME. Returns a `holdfast.refine.forge.ForgeRead`."""
-        forging: Any = import_module("holdfast.app.forging")
-        read = forging.read(
+        one named OWNER/NAME. Returns a `holdfast.refine.git.forge_sync.ForgeRead`."""
+        from holdfast.app.ingest import github_sync
+
+        read = github_sync.read(
             self._store, self._banks, self.settings, self._now, name, bank, tick, tell
         )
         know(self._store, self._now)
@@ -145,23 +152,29 @@ class Holdfast(Importer):
         self, name: str = "", bank: str = "", tell: Callable[[str], None] = lambda text: None
     ) -> Any:
         """What there is to read on a forge; asks it, and changes nothing. Returns a
-        `holdfast.refine.forge.ForgeCount`."""
-        forging: Any = import_module("holdfast.app.forging")
-        return forging.count(self._store, self._banks, self.settings, name, bank, tell)
+        `holdfast.refine.git.forge_sync.ForgeCount`."""
+        from holdfast.app.ingest import github_sync
+
+        return github_sync.count(self._store, self._banks, self.settings, name, bank, tell)
 
     def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> Account:
         """Read any dialogue, one JSON object a line; `undo_import` takes it back. A dry run only
         counts what is new in it."""
         if not path.is_file():
             raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
-        dialogues: Any = import_module("holdfast.app.dialogues")
-        dialogues.check(self._store, path.resolve())
+        from holdfast.app.transfer import conversation_imports
+
+        conversation_imports.check(self._store, path.resolve())
         if dry_run:
-            return dialogues.look(self._store, self.settings, path.resolve(), bank)
+            return conversation_imports.look(self._store, self.settings, path.resolve(), bank)
         account = self.ingest([Input(path.resolve(), conversation.AGENT, bank)])
         with self._store.transaction():
-            dialogues.settle(self._store, path.resolve(), account, self._now(), this_user())
-            back = dialogues.bring_back(self._store, path.resolve(), self._curator(""), self._now())
+            conversation_imports.settle(
+                self._store, path.resolve(), account, self._now(), this_user()
+            )
+            back = conversation_imports.bring_back(
+                self._store, path.resolve(), self._curator(""), self._now()
+            )
         if back:
             self._renew()
         return account
@@ -169,8 +182,9 @@ class Holdfast(Importer):
     def vouch(self, session: str, who: str = "") -> int:
         """Note that the last answer of an investigation was of use: what it cites is borne out.
         Returns for how many records that holds."""
-        vouching: Any = import_module("holdfast.app.vouching")
-        said = vouching.Vouching(self._store, self.settings, self._now(), self._named(who))
+        from holdfast.app.answers import feedback
+
+        said = feedback.Vouching(self._store, self.settings, self._now(), self._named(who))
         count: int = said.vouch(session)
         self._renew()
         return count

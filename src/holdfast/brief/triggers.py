@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from holdfast.brief.frame import Brief, day, enframe, mark, quote, tame
-from holdfast.brief.matters import Matter, Matters, latest_versions, path_of, telling
+from holdfast.brief.work_items import Matter, Matters, latest_versions, path_of, telling
 from holdfast.language import names, sentences
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.team import Commit
-from holdfast.refine.signals import SHELLS
-from holdfast.refine.signatures import error_lines, signature_of
+from holdfast.refine.core.signals import SHELLS
+from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.store.protocol import Reader
 
 Triggers = dict[str, list[Brief]]

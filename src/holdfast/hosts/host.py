@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.hosts.claude_code.commands import quote
+from holdfast.hosts.claude_code.hook_commands import quote
 from holdfast.hosts.claude_code.json_text import Step, find, put, read, take
 from holdfast.sources.agent import Where
 

@@ -27,8 +27,8 @@ from holdfast.errors import (
     ModelTooLongError,
 )
 from holdfast.inference.chat import MOST_BYTES, Question, Reply, Tool, Toolbox, Usage
+from holdfast.inference.child_process import Leash, leashed
 from holdfast.inference.http_chat import TOO_LONG, too_long
-from holdfast.inference.leash import Leash, leashed
 
 # Hooks that see this do nothing.
 GUARD = "HOLDFAST_OFF"

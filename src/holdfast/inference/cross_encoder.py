@@ -15,8 +15,8 @@ import numpy as np
 
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
-from holdfast.inference.reranking import Reranker
-from holdfast.inference.session import Output, Row, Session
+from holdfast.inference.onnx_session import Output, Row, Session
+from holdfast.inference.reranker import Reranker
 from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
 
 LONGEST_TEXT = 320

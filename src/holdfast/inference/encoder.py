@@ -17,7 +17,7 @@ import numpy as np
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors, unit_rows
-from holdfast.inference.session import Output, Row, Session, checked
+from holdfast.inference.onnx_session import Output, Row, Session, checked
 from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
 
 LONGEST_TEXT = 256

@@ -22,7 +22,7 @@ from holdfast.errors import (
     ModelTooLongError,
 )
 from holdfast.inference.chat import MOST_BYTES, Question, Reply, Usage
-from holdfast.inference.tool_talk import CompletionsDialect, MessagesDialect, talk
+from holdfast.inference.tool_dialogue import CompletionsDialect, MessagesDialect, talk
 
 Json = dict[str, Any]
 ANTHROPIC_URL = "https://api.anthropic.com"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-from holdfast.inference.characters import CHINESE, PUNCTUATION, REMOVED
+from holdfast.inference.bert_characters import CHINESE, PUNCTUATION, REMOVED
 
 LONGEST_INPUT = 512
 _KINDS = ["WordPiece", "BertNormalizer", "BertPreTokenizer"]

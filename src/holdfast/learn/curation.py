@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn import importing, opinions, pulling
-from holdfast.learn.decisions import brought_by, settle, standing, undoable
+from holdfast.learn import import_intake, opinions, share_intake
+from holdfast.learn.decision_state import brought_by, settle, standing, undoable
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
@@ -28,13 +28,13 @@ from holdfast.model.knowledge import (
 from holdfast.model.records import Session
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.trace import find_record, word_of
-from holdfast.refine.derive import derive_session
-from holdfast.refine.history import passage_of
-from holdfast.refine.knowing import make_facts
-from holdfast.refine.passages import commit_passage, memory_passage
-from holdfast.refine.retain import show_unshown
-from holdfast.refine.threads import FORGED, show_again
+from holdfast.recall.lookup.trace import find_record, word_of
+from holdfast.refine.core.passages import commit_passage, memory_passage
+from holdfast.refine.facts.fact_stage import make_facts
+from holdfast.refine.git.history import passage_of
+from holdfast.refine.git.threads import FORGED, show_again
+from holdfast.refine.memories.retain import show_unshown
+from holdfast.refine.sessions.derive import derive_session
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer
 
@@ -291,7 +291,7 @@ class Curator:
         for target in targets:
             nothing = Curated(bank, target.kind, target.id, target.session)
             known = self._writer.curated(bank, target.kind, target.id) or nothing
-            by_wish = target.kind in (pulling.TAKING, importing.IMPORTING) or (
+            by_wish = target.kind in (share_intake.TAKING, import_intake.IMPORTING) or (
                 target.kind == "memory" and target.id in wished
             )
             state = settle(known, target.uri, left, by_wish)
@@ -342,10 +342,10 @@ class Curator:
         elif state.kind in FORGED:
             was = show_again(self._writer, state.bank, state.kind, state.id)
             self._writer.put_curated(state._replace(was=was if state.text else ""))
-        elif state.kind in (pulling.SHARED, pulling.TAKING):
-            pulling.show_again(self._writer, state.bank, state.kind, state.id)
-        elif state.kind in (importing.IMPORTED, importing.IMPORTING):
-            importing.show_again(self._writer, state.bank, state.kind, state.id)
+        elif state.kind in (share_intake.SHARED, share_intake.TAKING):
+            share_intake.show_again(self._writer, state.bank, state.kind, state.id)
+        elif state.kind in (import_intake.IMPORTED, import_intake.IMPORTING):
+            import_intake.show_again(self._writer, state.bank, state.kind, state.id)
 
     def _show_memory(self, state: Curated) -> None:
         for memory in self._writer.memories(state.bank):

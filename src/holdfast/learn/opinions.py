@@ -18,12 +18,12 @@ from holdfast.language import cut
 from holdfast.model.bank import Disposition
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.mind import Belief, Opinion, Stance, Trend
+from holdfast.model.opinions import Belief, Opinion, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
 from holdfast.model.uris import parse_uri
-from holdfast.refine.passages import date_words, memory_passage, parts_of_names
-from holdfast.refine.stances import PREFERENCE, by_target
+from holdfast.refine.core.passages import date_words, memory_passage, parts_of_names
+from holdfast.refine.memories.stances import PREFERENCE, by_target
 from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Writer
 

@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from holdfast.language import cut
-from holdfast.learn.decisions import standing
-from holdfast.learn.documented import Likeness, find_documented, says_the_same
-from holdfast.learn.lessons import LESSON, lessons
+from holdfast.learn.agent_lessons import LESSON, lessons
+from holdfast.learn.decision_state import standing
+from holdfast.learn.existing_rules import Likeness, find_documented, says_the_same
 from holdfast.learn.rule_text import Addition
 from holdfast.learn.rule_writing import fingerprint, read, rules_path
 from holdfast.model.curation import Action
@@ -24,7 +24,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.commit_style import DOMAIN as COMMITS
+from holdfast.refine.rules.commit_style import DOMAIN as COMMITS
 from holdfast.sources.globs import any_file
 from holdfast.sources.rule_places import MEMORY
 from holdfast.store.protocol import Reader

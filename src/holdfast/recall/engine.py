@@ -12,10 +12,16 @@ from typing import NamedTuple
 
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
-from holdfast.recall import afar, arms, causes, hits, order, outside, packing
-from holdfast.recall.candidates import Candidate, Pool, key_of
-from holdfast.recall.expansion import Expansion, expand
-from holdfast.recall.fusion import (
+from holdfast.recall.core.candidates import Candidate, Pool, key_of
+from holdfast.recall.core.parallel import Arm, Finish, Found, race
+from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.core.relevance import clears, coverage, judge, worth_showing
+from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.query.expansion import Expansion, expand
+from holdfast.recall.query.question import Query, read
+from holdfast.recall.ranking import boosts, causes, hits, packing, plugin_hits, remote_hits
+from holdfast.recall.ranking.branches import check_branch, mark_unmerged
+from holdfast.recall.ranking.fusion import (
     HIGHEST,
     WORDS_ONLY,
     admit,
@@ -25,15 +31,10 @@ from holdfast.recall.fusion import (
     support,
     weights_for,
 )
-from holdfast.recall.graph import Walk, graph
-from holdfast.recall.lines import check_branch, mark_astray
-from holdfast.recall.meaning import Meaning
-from holdfast.recall.plan import Budget, Fusion, Plan
-from holdfast.recall.question import Query, read
-from holdfast.recall.race import Arm, Finish, Found, race
-from holdfast.recall.relevance import clears, coverage, judge, worth_showing
-from holdfast.recall.rerank import CloseLook, CrossReading, as_evidence, blended, rerank
-from holdfast.recall.standing import stand
+from holdfast.recall.ranking.rerank import CloseLook, CrossReading, as_evidence, blended, rerank
+from holdfast.recall.ranking.status import apply_status
+from holdfast.recall.retrievers import text as arms
+from holdfast.recall.retrievers.graph import Walk, graph
 from holdfast.store.protocol import ReadStore
 
 MISSES = 3
@@ -58,7 +59,7 @@ class Ranking(NamedTuple):
     # What plugins said, best first; it never competes with what is ours.
     told: tuple[Candidate, ...] = ()
     # What servers of the team's said, best first; it stands among what is ours.
-    heard: tuple[afar.Heard, ...] = ()
+    heard: tuple[remote_hits.Heard, ...] = ()
 
     @property
     def good(self) -> list[Candidate]:
@@ -107,7 +108,10 @@ def recall(
         query=text,
         bank=bank or "all",
         abstained=not (good or ranking.told or ranking.heard),
-        hits=(*afar.among(ours, ranking.heard, plan.limit), *outside.hits(ranking.told, ours)),
+        hits=(
+            *remote_hits.among(ours, ranking.heard, plan.limit),
+            *plugin_hits.hits(ranking.told, ours),
+        ),
         strategies=ranking.strategies,
         misses=tuple(hits.hit(store, item, plan.as_of) for item in misses),
     )
@@ -134,37 +138,37 @@ def rank(
         meaning = None
     strategies = [finish.strategy for finish in raced]
     pool = _gather(store, finishes, plan)
-    stand(store, pool, plan.as_of, now)
+    apply_status(store, pool, plan.as_of, now)
     if meaning is None:
         _score(pool, plan, WORDS_ONLY)
         if plan.means.close:
             _meet_neighbours(store, pool, plan)
-            stand(store, pool, plan.as_of, now)
+            apply_status(store, pool, plan.as_of, now)
             _score(pool, plan, WORDS_ONLY)
     else:
         weights = weights_for(_best_coverage(query, finishes[0].found))
         _fill_meaning(store, query, pool, meaning, near)
         _score(pool, plan, weights)
         _meet_neighbours(store, pool, plan)
-        stand(store, pool, plan.as_of, now)
+        apply_status(store, pool, plan.as_of, now)
         _fill_meaning(store, query, pool, meaning, near)
         _score(pool, plan, weights)
         strategies.append(_look_closely(query, pool, plan, meaning))
         _score(pool, plan, weights)
-    named = order.named_speakers(pool, query.text)
+    named = boosts.named_speakers(pool, query.text)
     for candidate in pool:
-        order.weigh_in(candidate, query.text, query.when, query.recent, named)
+        boosts.weigh_in(candidate, query.text, query.when, query.recent, named)
     if meaning is not None and meaning.has_reranker:
         strategies.append(_read_across(query, pool, plan, meaning))
     check_branch(store, bank, plan.branch)
-    mark_astray(store, list(pool), plan.branch)
+    mark_unmerged(store, list(pool), plan.branch)
     candidates = _settle(pool, query, plan)
     way = causes.way_of(query.text) if plan.means.hops else None
     if way is not None:
         candidates, strategy = _follow(store, query, candidates, plan, way)
         strategies.append(strategy)
-    told = outside.judged(query, [arm for arm in far if not afar.is_afar(arm)])
-    heard = afar.judged(query, [arm for arm in far if afar.is_afar(arm)])
+    told = plugin_hits.judged(query, [arm for arm in far if not remote_hits.is_afar(arm)])
+    heard = remote_hits.judged(query, [arm for arm in far if remote_hits.is_afar(arm)])
     return Ranking(query, candidates, tuple(strategies), told, heard)
 
 
@@ -211,7 +215,7 @@ def _gather(store: ReadStore, finishes: Sequence[Finish], plan: Plan) -> Pool:
 def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     """The last word on the order, and on how good the best are."""
     support(pool)
-    candidates = order.settle(order.distinct(pool.ranked()))
+    candidates = boosts.settle(boosts.distinct(pool.ranked()))
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / HIGHEST)
     for candidate in candidates[: max(_JUDGED, plan.limit)]:

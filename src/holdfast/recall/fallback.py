@@ -24,13 +24,13 @@ from holdfast.language import STOPWORDS, words
 from holdfast.model.query import Hit, Layer, Place
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
-from holdfast.recall.candidates import Candidate
-from holdfast.recall.hits import agent_of, hit
-from holdfast.recall.plan import Plan
-from holdfast.recall.question import Query
-from holdfast.recall.relevance import coverage
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.relevance import coverage
+from holdfast.recall.query.question import Query
+from holdfast.recall.ranking.hits import agent_of, hit
+from holdfast.sources.json_fields import mapping
 from holdfast.sources.registry import agents
-from holdfast.sources.shapes import mapping
 from holdfast.store.protocol import Reader
 
 RECENT_SESSIONS = "recent_sessions"

@@ -29,10 +29,10 @@ from holdfast.model.knowledge import Rule
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.recall.linked import web_address
-from holdfast.recall.relevance import coverage, weigh
-from holdfast.recall.terms import read_terms
-from holdfast.research.fates import Fates
+from holdfast.recall.core.relevance import coverage, weigh
+from holdfast.recall.lookup.commit_links import web_address
+from holdfast.recall.query.terms import read_terms
+from holdfast.research.quoted_status import Fates
 from holdfast.research.quoting import (
     LABEL,
     MOST_CITATIONS,

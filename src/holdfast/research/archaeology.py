@@ -17,17 +17,17 @@ from holdfast.language import cut, decides, relations, sentences, stem, words
 from holdfast.model.query import Answer, Confidence, Filter, Hit, Layer, Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
-from holdfast.recall.candidates import Candidate
-from holdfast.recall.finding import commits_touching
-from holdfast.recall.hits import hit as make_hit
-from holdfast.recall.question import when_of
-from holdfast.recall.relevance import share_of, stems_in, weigh
-from holdfast.recall.terms import Terms, read_terms
-from holdfast.recall.when import When
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.relevance import share_of, stems_in, weigh
+from holdfast.recall.lookup.filters import commits_touching
+from holdfast.recall.query.question import when_of
+from holdfast.recall.query.terms import Terms, read_terms
+from holdfast.recall.query.time_phrases import When
+from holdfast.recall.ranking.hits import hit as make_hit
 from holdfast.regex import regex
 from holdfast.research.answer import Way, compose
 from holdfast.research.expertise import Expert, experts
-from holdfast.research.kinds import Dig, Kind, bare
+from holdfast.research.question_kinds import Dig, Kind, bare
 from holdfast.research.quoting import SENTENCE_LIMIT, Evidence
 from holdfast.store.protocol import Reader
 

@@ -16,11 +16,11 @@ from typing import NamedTuple, Protocol
 from holdfast.language import stem
 from holdfast.model.query import Answer, Confidence, Hit, Recalled
 from holdfast.model.research import Effort, Event, Stage
-from holdfast.recall.plan import Budget
-from holdfast.recall.relevance import coverage, weigh
-from holdfast.recall.terms import Terms, read_terms
+from holdfast.recall.core.plan import Budget
+from holdfast.recall.core.relevance import coverage, weigh
+from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.research.answer import Way, ask, compose
-from holdfast.research.joining import (
+from holdfast.research.evidence_chains import (
     ADDED,
     COVERED,
     Chain,
@@ -30,8 +30,8 @@ from holdfast.research.joining import (
     extended,
     said_in,
 )
+from holdfast.research.next_queries import SAME_SESSION, Lead, Scope, follow, leads, starts
 from holdfast.research.quoting import MOST_CITATIONS, Evidence
-from holdfast.research.refining import SAME_SESSION, Lead, Scope, follow, leads, starts
 from holdfast.store.protocol import Reader
 
 EFFORTS = {

@@ -21,8 +21,8 @@ from holdfast.model.query import Filter
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.recall.finding import commits_touching, is_meant
-from holdfast.recall.terms import read_terms
+from holdfast.recall.lookup.filters import commits_touching, is_meant
+from holdfast.recall.query.terms import read_terms
 from holdfast.regex import regex
 from holdfast.store.history import Patch
 from holdfast.store.protocol import Reader

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from holdfast.language import cut, is_trouble, relations, sentences, squeeze
 from holdfast.model.query import Hit
-from holdfast.recall.relevance import coverage
+from holdfast.recall.core.relevance import coverage
 from holdfast.regex import regex
 
 MOST_CITATIONS = 4

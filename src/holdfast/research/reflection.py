@@ -18,12 +18,12 @@ from typing import NamedTuple
 from holdfast.language import STOPWORDS, cut, is_chatter, plain, sentences, squeeze, stem, words
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.mind import Cited, Claim, Opinion, Reflection
+from holdfast.model.opinions import Cited, Claim, Opinion, Reflection
 from holdfast.model.query import Hit, Recalled
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.recall.relevance import coverage, weigh
-from holdfast.recall.terms import read_terms
+from holdfast.recall.core.relevance import coverage, weigh
+from holdfast.recall.query.terms import read_terms
 from holdfast.store.protocol import Reader
 
 MECHANICAL = (

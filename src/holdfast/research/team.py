@@ -9,7 +9,7 @@ from holdfast.model.query import Answer, Hit, Layer
 from holdfast.research.answer import Way
 from holdfast.research.archaeology import commits_about
 from holdfast.research.expertise import Expert, experts
-from holdfast.research.kinds import kind_of
+from holdfast.research.question_kinds import kind_of
 from holdfast.store.protocol import Reader
 
 # Commits, pulls and issues; what sessions came to; what people wrote down.

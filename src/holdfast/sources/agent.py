@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.model.ledger import Skip
 from holdfast.sources.draft import DraftSession, FileInfo, Reading
-from holdfast.sources.shapes import Record
+from holdfast.sources.json_fields import Record
 
 
 class Where(NamedTuple):

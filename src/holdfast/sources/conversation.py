@@ -6,7 +6,7 @@ from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading, skipped
-from holdfast.sources.shapes import Record, normal_time, string
+from holdfast.sources.json_fields import Record, normal_time, string
 
 AGENT = "conversation"
 _ASSISTANTS = {"assistant", "ai", "agent", "bot", "model", "claude", "chatgpt", "gemini"}

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
-from holdfast.sources.stamps import stamp_of
+from holdfast.sources.file_stamp import stamp_of
 
 _MAGIC = b"SQLite format 3\x00"
 _PATIENCE_S = 2.0

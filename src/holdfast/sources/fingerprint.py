@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from holdfast.sources.openable import Openable
+from holdfast.sources.byte_source import Openable
 
 FINGERPRINT_BYTES = 4 * 1024 * 1024
 _WINDOW = 64 * 1024

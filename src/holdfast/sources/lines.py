@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from holdfast.regex import regex
-from holdfast.sources.openable import Openable
+from holdfast.sources.byte_source import Openable
 
 LINE_LIMIT = 8 * 1024 * 1024
 STRING_LIMIT = 64 * 1024

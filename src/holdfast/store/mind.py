@@ -13,7 +13,7 @@ from typing import Protocol
 
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory
-from holdfast.model.mind import Belief, Met, Opinion, Sighting, Stance
+from holdfast.model.opinions import Belief, Met, Opinion, Sighting, Stance
 from holdfast.model.query import Passage
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.model.keys import Key
-from holdfast.model.mind import Belief, Opinion, Trend
+from holdfast.model.opinions import Belief, Opinion, Trend
 from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
 from holdfast.store.fenced import fenced

@@ -10,7 +10,7 @@ from holdfast.model.bank import Disposition
 from holdfast.model.curation import Curated
 from holdfast.model.graph import Node
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.mind import Belief, Opinion, Sighting, Stance, Trend
+from holdfast.model.opinions import Belief, Opinion, Sighting, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.curated import Erasure

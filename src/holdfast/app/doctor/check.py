@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.errors import SettingsError, StoreError
-from holdfast.hosts.claude_code.seen import Seen
-from holdfast.model.plain import plain
+from holdfast.hosts.claude_code.detect import Seen
+from holdfast.model.to_json import plain
 from holdfast.settings import Settings
 
 

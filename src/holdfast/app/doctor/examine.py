@@ -18,7 +18,7 @@ from holdfast.app.doctor.work import check_work
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.errors import HoldfastError, SettingsError, StoreError
-from holdfast.hosts.claude_code.seen import see
+from holdfast.hosts.claude_code.detect import see
 from holdfast.settings import Settings
 
 FAMILIES: tuple[Family, ...] = (

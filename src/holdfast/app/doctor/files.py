@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from time import time
 
-from holdfast.app.backing_up import listed
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.transfer.backup import listed
 from holdfast.capture import journal
 from holdfast.settings import FILE_NAME, Settings
 

@@ -11,7 +11,7 @@ from time import time
 
 from holdfast.app.doctor.check import Check, Grade, Patient, fine, owner_only
 from holdfast.app.doctor.work import catch_up
-from holdfast.app.health import LATE_S, look_into_inbox
+from holdfast.app.status.health import LATE_S, look_into_inbox
 
 _AHEAD_S = 3600.0
 _LITTLE = 500_000_000

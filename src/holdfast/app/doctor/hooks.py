@@ -10,12 +10,12 @@ from typing import Any
 
 import holdfast
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
-from holdfast.app.health import current_folder
+from holdfast.app.status.health import current_folder
 from holdfast.capture.places import Places
 from holdfast.errors import HoldfastError
-from holdfast.hosts.claude_code import config_file, entries, install
-from holdfast.hosts.claude_code import places as host
-from holdfast.hosts.claude_code.record import OTHERS, Record
+from holdfast.hosts.claude_code import config_file, install, settings_entries
+from holdfast.hosts.claude_code import locations as host
+from holdfast.hosts.claude_code.install_record import OTHERS, Record
 
 _RUN_S = 60
 _CHECK = "import holdfast; print(holdfast.__version__)"
@@ -91,10 +91,10 @@ def _our_server(file: Path, home: Path) -> str | None:
     """The program of our server's entry; None where there is no entry, "" where it names none."""
     try:
         found = config_file.load(file)
-        if "" not in entries.servers_of(found.text, home, host.default_home()):
+        if "" not in settings_entries.servers_of(found.text, home, host.default_home()):
             return None
         known: Any = json.loads(found.text)
-        return str(known["mcpServers"][entries.SERVER].get("command", ""))
+        return str(known["mcpServers"][settings_entries.SERVER].get("command", ""))
     except (HoldfastError, OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 

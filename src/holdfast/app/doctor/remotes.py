@@ -4,8 +4,8 @@ asked."""
 from __future__ import annotations
 
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
-from holdfast.app.reading import utc_now
-from holdfast.app.remotes import Remotes
+from holdfast.app.remote.remote_search import Remotes
+from holdfast.app.search.recall import utc_now
 from holdfast.errors import InputError, StoreError
 from holdfast.settings import OFF
 from holdfast.store.parcels import Parcel, ParcelState

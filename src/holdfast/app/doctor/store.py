@@ -6,12 +6,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from holdfast.app.backends import place_of
-from holdfast.app.backing_up import put_back_whole, set_aside
+from holdfast.app.core.backends import place_of
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.transfer.backup import put_back_whole, set_aside
 from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
-from holdfast.recall.matrix import is_whole
+from holdfast.recall.retrievers.vector_matrix import is_whole
 from holdfast.settings import NO_MODEL
 
 _BACKUP = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from holdfast.app.background.worker import Manner, work
+from holdfast.app.core.lease import see_worker
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
-from holdfast.app.health import ago, see_archive
-from holdfast.app.lease import see_worker
-from holdfast.app.worker import Manner, work
+from holdfast.app.status.health import ago, see_archive
 from holdfast.settings import Settings
 
 

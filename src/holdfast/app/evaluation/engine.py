@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
 from holdfast.app.memory import Holdfast
-from holdfast.app.reading import Reading
+from holdfast.app.search.recall import Reading
 from holdfast.errors import InputError
 from holdfast.model.query import Hit, Strategy
-from holdfast.recall.hits import hit
-from holdfast.recall.plan import Budget, Plan
-from holdfast.refine.ingest import Progress
+from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.ranking.hits import hit
+from holdfast.refine.ingest.ingest import Progress
 from holdfast.settings import NO_MODEL, Settings
 
 BUDGETS = ("low", "mid", "high")

@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 
-from holdfast.app.backends import team
+from holdfast.app.core.backends import check_postgres
 from holdfast.app.evaluation.engine import neutral
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
@@ -50,11 +50,15 @@ def _thrown_away(settings: Settings, name: str) -> Generator[Settings]:
     if not settings.store:
         yield settings
         return
-    url: str = team(settings, "address").with_schema(settings.store, name)
+    check_postgres(settings)
+    from holdfast.store.postgres.address import with_schema
+    from holdfast.store.postgres.store import drop
+
+    url = with_schema(settings.store, name)
     try:
         yield replace(settings, store=url)
     finally:
-        team(settings, "store").drop(url)
+        drop(url)
 
 
 def _claim(home: Path, folder: Path) -> None:

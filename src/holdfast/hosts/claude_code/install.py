@@ -21,10 +21,10 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.inbox import make_inbox
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code import config_file, entries
+from holdfast.hosts.claude_code import config_file, settings_entries
+from holdfast.hosts.claude_code.install_record import Record
 from holdfast.hosts.claude_code.json_text import read
-from holdfast.hosts.claude_code.places import Scope, Where
-from holdfast.hosts.claude_code.record import Record
+from holdfast.hosts.claude_code.locations import Scope, Where
 
 _FLAGS = ("-I", "-E")
 _CHECK = "import holdfast; print(holdfast.__file__)"
@@ -148,19 +148,23 @@ def plan_install(
     plan = Plan()
     hooks, servers = config_file.load(where.hooks_file), config_file.load(where.servers_file)
     if with_plugin:
-        _change(plan, hooks, entries.take_hooks(hooks.text, home))
-        if where.project in entries.servers_of(servers.text, home, default_home):
-            _change(plan, servers, entries.take_server(servers.text, where.project), lock=True)
+        _change(plan, hooks, settings_entries.take_hooks(hooks.text, home))
+        if where.project in settings_entries.servers_of(servers.text, home, default_home):
+            _change(
+                plan, servers, settings_entries.take_server(servers.text, where.project), lock=True
+            )
         return plan
-    _change(plan, hooks, entries.add_hooks(hooks.text, home))
-    server = entries.server_entry(python.path, python.flags, home, home == default_home)
-    _change(plan, servers, entries.add_server(servers.text, where.project, server), lock=True)
-    if entries.taken_name(servers.text, where.project):
+    _change(plan, hooks, settings_entries.add_hooks(hooks.text, home))
+    server = settings_entries.server_entry(python.path, python.flags, home, home == default_home)
+    _change(
+        plan, servers, settings_entries.add_server(servers.text, where.project, server), lock=True
+    )
+    if settings_entries.taken_name(servers.text, where.project):
         plan.notes.append(
-            f"{where.servers_file} has a server called {entries.SERVER!r} that is not ours; it "
-            "was left alone, so Claude cannot ask this memory."
+            f"{where.servers_file} has a server called {settings_entries.SERVER!r} that is not "
+            "ours; it was left alone, so Claude cannot ask this memory."
         )
-    for other in entries.other_homes(hooks.text, home):
+    for other in settings_entries.other_homes(hooks.text, home):
         plan.notes.append(f"Hooks of another Holdfast, at {other}, stay there as well.")
     return plan
 
@@ -186,9 +190,9 @@ def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) ->
     """A file as it is without our entries."""
     if file.raw is None:
         return None
-    text = entries.take_hooks(file.text, home)
-    for project in entries.servers_of(text, home, default_home):
-        text = entries.take_server(text, project)
+    text = settings_entries.take_hooks(file.text, home)
+    for project in settings_entries.servers_of(text, home, default_home):
+        text = settings_entries.take_server(text, project)
     return file.raw if text == file.text else file.encode(text)
 
 
@@ -208,10 +212,10 @@ def plan_uninstall(home: Path, wheres: Sequence[Where], everything: bool, defaul
             continue
         text = file.text
         if everything or path in hooks_files:
-            text = entries.take_hooks(text, home)
-        for project in entries.servers_of(text, home, default):
+            text = settings_entries.take_hooks(text, home)
+        for project in settings_entries.servers_of(text, home, default):
             if everything or (path, project) in servers:
-                text = entries.take_server(text, project)
+                text = settings_entries.take_server(text, project)
         after = _restored(record, file, text)
         if after != file.raw:
             plan.changes.append(Change(file, after, lock=path.name in _LOCKED))
@@ -257,7 +261,9 @@ def undo(home: Path, changes: Sequence[Change], default: Path) -> None:
         path = change.file.path
         config_file.save(change.file, change.after, change.lock)
         left = change.file.decode(change.after)
-        ours = entries.hooks_of(left, home) or entries.servers_of(left, home, default)
+        ours = settings_entries.hooks_of(left, home) or settings_entries.servers_of(
+            left, home, default
+        )
         if ours and str(path) in record.files:
             record.note(path, change.after)
         else:
@@ -279,7 +285,7 @@ def is_set_up(home: Path, wheres: Sequence[Where], default: Path) -> list[Scope]
     for where in wheres:
         hooks = config_file.load(where.hooks_file)
         servers = config_file.load(where.servers_file)
-        ours = where.project in entries.servers_of(servers.text, home, default)
-        if entries.hooks_of(hooks.text, home) or ours:
+        ours = where.project in settings_entries.servers_of(servers.text, home, default)
+        if settings_entries.hooks_of(hooks.text, home) or ours:
             found.append(where.scope)
     return found

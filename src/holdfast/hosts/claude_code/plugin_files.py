@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.hosts.claude_code import config_file
-from holdfast.hosts.claude_code.commands import EVENTS, make_entry
+from holdfast.hosts.claude_code.hook_commands import EVENTS, make_entry
 from holdfast.hosts.claude_code.json_text import read
 
 NAME = "holdfast"

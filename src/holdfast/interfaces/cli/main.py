@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from types import ModuleType, TracebackType
 from typing import NamedTuple
 
+import holdfast
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.cli.parser import Parser, meant
 
@@ -30,77 +31,115 @@ class Command(NamedTuple):
 
 GROUPS = {
     "Begin": {
-        "setup": Command("setup", "move into Claude Code: capture by itself, briefs unasked"),
-        "ingest": Command("ingest", "read transcripts, or a repository's history, into memory"),
-        "forge": Command("forge", "read pull requests, issues and reviews from GitHub"),
-        "import": Command("import_", "take in what another program remembered, or a dialogue"),
-        "brief": Command("brief", "what the next session is told unasked, and what came of it"),
+        "setup": Command("start.setup", "move into Claude Code: capture by itself, briefs unasked"),
+        "ingest": Command(
+            "start.ingest", "read transcripts, or a repository's history, into memory"
+        ),
+        "forge": Command("start.forge", "read pull requests, issues and reviews from GitHub"),
+        "import": Command(
+            "start.import_", "take in what another program remembered, or a dialogue"
+        ),
+        "brief": Command(
+            "start.brief", "what the next session is told unasked, and what came of it"
+        ),
     },
     "Ask": {
-        "ask": Command("ask", "answer a question from memory, with citations"),
-        "research": Command("research", "follow, read and stop what is asked of memory"),
-        "recall": Command("recall", "find the records that speak of something"),
-        "find": Command("find", "work by file, concept, type or date, the latest first"),
-        "timeline": Command("timeline", "what came before and after a record, a date or a topic"),
-        "show": Command("show", "open a record, down to the raw line it came from"),
-        "team": Command("team", "what the team knows: an answer, commits, and the people to ask"),
-        "who": Command("who", "who knows about a file, a folder or a matter, by their commits"),
+        "ask": Command("ask.ask", "answer a question from memory, with citations"),
+        "research": Command("ask.research", "follow, read and stop what is asked of memory"),
+        "recall": Command("ask.recall", "find the records that speak of something"),
+        "find": Command("ask.find", "work by file, concept, type or date, the latest first"),
+        "timeline": Command(
+            "ask.timeline", "what came before and after a record, a date or a topic"
+        ),
+        "show": Command("ask.show", "open a record, down to the raw line it came from"),
+        "team": Command(
+            "ask.team", "what the team knows: an answer, commits, and the people to ask"
+        ),
+        "who": Command("ask.who", "who knows about a file, a folder or a matter, by their commits"),
     },
     "See what is known": {
-        "facts": Command("facts", "what is known for good: rules, solutions, core logic"),
-        "concepts": Command("concepts", "what a project is about, and what belongs together"),
-        "keywords": Command("keywords", "the words that lead to facts, concepts and exchanges"),
-        "entities": Command("entities", "who and what is involved, and what goes with it"),
-        "opinions": Command("opinions", "what is believed, how firmly, and on what evidence"),
-        "reflect": Command("reflect", "what a bank makes of a question, through its disposition"),
+        "facts": Command("known.facts", "what is known for good: rules, solutions, core logic"),
+        "concepts": Command("known.concepts", "what a project is about, and what belongs together"),
+        "keywords": Command(
+            "known.keywords", "the words that lead to facts, concepts and exchanges"
+        ),
+        "entities": Command("known.entities", "who and what is involved, and what goes with it"),
+        "opinions": Command("known.opinions", "what is believed, how firmly, and on what evidence"),
+        "reflect": Command(
+            "known.reflect", "what a bank makes of a question, through its disposition"
+        ),
     },
     "Say what holds, and what does not": {
-        "remember": Command("remember", "keep something in your own words"),
-        "retain": Command("retain", "keep any text as a memory of a network"),
-        "correct": Command("correct", "say a record anew; its old words are kept as superseded"),
-        "forget": Command("forget", "leave a record out of everything, or erase it for good"),
-        "restore": Command("restore", "bring back what was forgotten or merged"),
-        "merge": Command("merge", "let one record stand for another that says the same"),
-        "entity": Command("entity", "say which names mean the same"),
-        "review": Command("review", "decide about facts that something speaks against"),
-        "undo": Command("undo", "take back the latest decisions about records"),
-        "scrub": Command("scrub", "erase a secret for good, wherever it is in the memory"),
+        "remember": Command("curate.remember", "keep something in your own words"),
+        "retain": Command("curate.retain", "keep any text as a memory of a network"),
+        "correct": Command(
+            "curate.correct", "say a record anew; its old words are kept as superseded"
+        ),
+        "forget": Command(
+            "curate.forget", "leave a record out of everything, or erase it for good"
+        ),
+        "restore": Command("curate.restore", "bring back what was forgotten or merged"),
+        "merge": Command("curate.merge", "let one record stand for another that says the same"),
+        "entity": Command("curate.entity", "say which names mean the same"),
+        "review": Command("curate.review", "decide about facts that something speaks against"),
+        "undo": Command("curate.undo", "take back the latest decisions about records"),
+        "scrub": Command("curate.scrub", "erase a secret for good, wherever it is in the memory"),
     },
     "Make rules of it": {
-        "learn": Command("learn", "add a rule to the files that people review"),
-        "promote": Command("promote", "review what has earned the rank of a rule"),
-        "auto-learn": Command("auto_learn", "what an agent may ask of the learning"),
+        "learn": Command("rules.learn", "add a rule to the files that people review"),
+        "promote": Command("rules.promote", "review what has earned the rank of a rule"),
+        "auto-learn": Command("rules.auto_learn", "what an agent may ask of the learning"),
     },
     "Work with others": {
-        "share": Command("share", "offer chosen memories to others, on a branch beside the code"),
-        "unshare": Command("unshare", "take back what you shared"),
-        "pull": Command("pull", "take in what others share, marked as theirs"),
-        "remote": Command("remote", "servers that keep what your team shares, asked along"),
-        "handoff": Command("handoff", "one page for whoever goes on with a session or a topic"),
+        "share": Command(
+            "team.share", "offer chosen memories to others, on a branch beside the code"
+        ),
+        "unshare": Command("team.unshare", "take back what you shared"),
+        "pull": Command("team.pull", "take in what others share, marked as theirs"),
+        "remote": Command("team.remote", "servers that keep what your team shares, asked along"),
+        "handoff": Command(
+            "team.handoff", "one page for whoever goes on with a session or a topic"
+        ),
     },
     "Look after it": {
-        "status": Command("status", "what is remembered, and whether every line is accounted for"),
-        "doctor": Command("doctor", "check that everything is in order, and mend what is safe"),
-        "digest": Command("digest", "what a week came to, and what memory got wrong in it"),
-        "worth": Command("worth", "what came of what sessions were told, and what it took"),
-        "audit": Command("audit", "what is remembered of code that has changed since"),
-        "bank": Command("bank", "what a bank is like: disposition, background, names, retention"),
-        "providers": Command(
-            "providers", "plugins that can be asked too, and how reliable they are"
+        "status": Command(
+            "admin.status", "what is remembered, and whether every line is accounted for"
         ),
-        "backup": Command("backup", "copy the whole memory into one file, while others go on"),
-        "restore-backup": Command("restore_backup", "put a backup in the place of the memory"),
-        "export": Command("export", "write the memory as files that any program can read"),
-        "refine": Command("refine", "make again what older rules and prompts made, priced first"),
-        "worker": Command("worker", "do what is to be done behind the scenes, now"),
-        "migrate": Command("migrate", "move the memory from a file to a server, or back"),
-        "browse": Command("browse", "look at the memory in a browser"),
-        "serve": Command("serve", "answer a team over HTTP: programs, agents and browsers"),
-        "key": Command("key", "make, list and revoke the keys that a server lets people in by"),
-        "eval": Command("evaluate", "measure how well recall finds what is asked for"),
-        "mcp": Command("mcp", "answer an agent's questions over its standard input"),
-        "completion": Command("completion", "let a shell complete commands, options and banks"),
-        "uninstall": Command("uninstall", "move out of Claude Code again; the memory stays"),
+        "doctor": Command(
+            "admin.doctor", "check that everything is in order, and mend what is safe"
+        ),
+        "digest": Command("admin.digest", "what a week came to, and what memory got wrong in it"),
+        "worth": Command("admin.worth", "what came of what sessions were told, and what it took"),
+        "audit": Command("admin.audit", "what is remembered of code that has changed since"),
+        "bank": Command(
+            "admin.bank", "what a bank is like: disposition, background, names, retention"
+        ),
+        "providers": Command(
+            "admin.providers", "plugins that can be asked too, and how reliable they are"
+        ),
+        "backup": Command(
+            "admin.backup", "copy the whole memory into one file, while others go on"
+        ),
+        "restore-backup": Command(
+            "admin.restore_backup", "put a backup in the place of the memory"
+        ),
+        "export": Command("admin.export", "write the memory as files that any program can read"),
+        "refine": Command(
+            "admin.refine", "make again what older rules and prompts made, priced first"
+        ),
+        "worker": Command("servers.worker", "do what is to be done behind the scenes, now"),
+        "migrate": Command("admin.migrate", "move the memory from a file to a server, or back"),
+        "browse": Command("servers.browse", "look at the memory in a browser"),
+        "serve": Command("servers.serve", "answer a team over HTTP: programs, agents and browsers"),
+        "key": Command(
+            "servers.key", "make, list and revoke the keys that a server lets people in by"
+        ),
+        "eval": Command("admin.evaluate", "measure how well recall finds what is asked for"),
+        "mcp": Command("servers.mcp", "answer an agent's questions over its standard input"),
+        "completion": Command(
+            "admin.completion", "let a shell complete commands, options and banks"
+        ),
+        "uninstall": Command("start.uninstall", "move out of Claude Code again; the memory stays"),
     },
 }
 COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
@@ -147,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str]) -> int:
     first, *rest = arguments or [""]
     if not first or arguments == ["--json"]:
-        return int(importlib.import_module(f"{_PLACE}here").run(as_json=bool(first)))
+        return _load("start.here").run(as_json=bool(first))
     if first == "help" and rest and not rest[0].startswith("-"):
         return _run(rest[0], ["--help"])
     if first == "help" and rest == ["--man"]:
@@ -157,7 +196,7 @@ def _dispatch(arguments: list[str]) -> int:
         sys.stdout.write(overview())
         return 0
     if first in ("-V", "--version"):
-        sys.stdout.write(f"holdfast {importlib.import_module('holdfast').__version__}\n")
+        sys.stdout.write(f"holdfast {holdfast.__version__}\n")
         return 0
     return _run(first, rest)
 
@@ -175,11 +214,9 @@ def manual_page() -> str:
     """What `holdfast help --man` prints, for man(1)."""
     os.environ.setdefault("COLUMNS", "100")
     helps = {name: make_parser(name).format_help() for name in COMMANDS}
-    version = str(importlib.import_module("holdfast").__version__)
-    made = importlib.import_module("holdfast.interfaces.cli.manual").page(
-        overview(), helps, version
-    )
-    return str(made)
+    from holdfast.interfaces.cli.manual import page
+
+    return page(overview(), helps, holdfast.__version__)
 
 
 def _run(name: str, rest: Sequence[str]) -> int:
@@ -223,7 +260,9 @@ def make_parser(name: str) -> argparse.ArgumentParser:
 def _complain(message: str, remedy: str) -> None:
     sys.stderr.write(f"holdfast: {message}\n")
     if "pip install" in remedy:
-        remedy = importlib.import_module("holdfast.interfaces.cli.installed").fitting(remedy)
+        from holdfast.interfaces.cli.install_hint import fitting
+
+        remedy = fitting(remedy)
     if remedy:
         sys.stderr.write(f"  → {remedy}\n")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from holdfast.errors import InputError
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
-from holdfast.recall.plan import Budget
-from holdfast.recall.times import read_span
+from holdfast.recall.core.plan import Budget
+from holdfast.recall.query.times import read_span
 from holdfast.settings import Settings
 
 

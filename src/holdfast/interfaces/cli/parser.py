@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from holdfast.errors import InputError
 from holdfast.regex import regex
@@ -63,8 +62,9 @@ def explain(message: str, program: str, known: dict[str, list[str]]) -> tuple[st
 
 def meant(given: str, known: Iterable[str]) -> str:
     """`Did you mean …? `, or nothing where nothing is near."""
-    near: Any = importlib.import_module("difflib").get_close_matches
+    from difflib import get_close_matches
+
     # Every option begins with dashes: they make no two of them alike.
     bare = {name.lstrip("-"): name for name in known}
-    close: list[str] = near(given.lstrip("-"), list(bare), 1, 0.6)
+    close = get_close_matches(given.lstrip("-"), list(bare), 1, 0.6)
     return f"Did you mean {bare[close[0]]!r}? " if close else ""

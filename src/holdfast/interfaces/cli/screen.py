@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TextIO
 
-from holdfast.model.plain import plain
+from holdfast.model.to_json import plain
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 

@@ -9,15 +9,15 @@ from dataclasses import fields
 from enum import Enum
 from typing import cast
 
-from holdfast.app.results import MOST_CHARACTERS
-from holdfast.app.schemes import resolve
-from holdfast.app.tool import Object
+from holdfast.app.answers.result_budget import MOST_CHARACTERS
+from holdfast.app.answers.tool import Object
+from holdfast.app.core.foreign_uris import resolve
 from holdfast.language import cut
 from holdfast.model.records import Session, Turn
 from holdfast.model.uris import uri
-from holdfast.recall.path import describe_record
-from holdfast.recall.trace import Trace, trace, word_of
-from holdfast.refine.passages import turn_text
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.trace import Trace, trace, word_of
+from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
 
 _SESSIONS, _RULES, _CONCEPTS = 5, 8, 5

@@ -13,19 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
 from holdfast.errors import HoldfastError
-from holdfast.interfaces.mcp.offer import (
-    TEMPLATES,
-    Ask,
-    Engine,
-    Offer,
-    client_name,
-    progress_token,
-)
-from holdfast.interfaces.mcp.wire import (
+from holdfast.interfaces.mcp.jsonrpc import (
     BUSY,
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -38,6 +29,14 @@ from holdfast.interfaces.mcp.wire import (
     notice,
     read_messages,
     result,
+)
+from holdfast.interfaces.mcp.server_spec import (
+    TEMPLATES,
+    Ask,
+    Engine,
+    Offer,
+    client_name,
+    progress_token,
 )
 
 _LAST_ANSWERS_S = 5.0
@@ -71,15 +70,14 @@ class _Asked(NamedTuple):
 class _Lane:
     """A thread with an engine of its own, loaded when it is first wanted."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, make_engine: Callable[[], Engine]) -> None:
+        self._make_engine = make_engine
         self.thread = ThreadPoolExecutor(1, "engine")
         self.engine: Engine | None = None
 
     def load(self) -> Engine:
         if self.engine is None:
-            loaded: Any = import_module(self._module)
-            self.engine = cast(Engine, loaded.make_engine())
+            self.engine = self._make_engine()
         return self.engine
 
 
@@ -99,7 +97,7 @@ class Server:
         self._make_companions = companions
         self._calm_s = calm_s
         self._companions: list[Companion] = []
-        self.lanes = (_Lane(offer.engine), _Lane(offer.engine))
+        self.lanes = (_Lane(offer.make_engine), _Lane(offer.make_engine))
         self._asked: dict[Id, _Asked] = {}
         self._wanted = threading.Event()
         self._over = False

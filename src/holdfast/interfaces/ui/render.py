@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from holdfast.interfaces.ui import prose, words
+from holdfast.interfaces.ui import formatting, prose
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -25,23 +25,23 @@ PLACES = (
     ("/worth", "Worth", "w"),
 )
 _FILTERS: dict[str, Any] = {
-    "bank_choices": words.bank_choices,
-    "clock": words.clock,
-    "count": words.count,
-    "day": words.day,
+    "bank_choices": formatting.bank_choices,
+    "clock": formatting.clock,
+    "count": formatting.count,
+    "day": formatting.day,
     "diff": prose.diff,
     "folded": prose.folded,
     "highlight": prose.highlight,
     "is_diff": prose.is_diff,
-    "lasted": words.lasted,
-    "link": words.link,
-    "moment": words.moment,
-    "pieces": words.pieces,
+    "lasted": formatting.lasted,
+    "link": formatting.link,
+    "moment": formatting.moment,
+    "pieces": formatting.pieces,
     "prose": prose.prose,
     "raw": prose.raw,
-    "seconds": words.seconds,
-    "session_link": words.session_link,
-    "without": words.without,
+    "seconds": formatting.seconds,
+    "session_link": formatting.session_link,
+    "without": formatting.without,
 }
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import NamedTuple
 
+from holdfast.refine.concepts.concept_vectors import Meanings
+from holdfast.refine.concepts.feature_weights import Features, Weights
 from holdfast.refine.concepts.items import Item
-from holdfast.refine.concepts.meanings import Meanings
-from holdfast.refine.concepts.weights import Features, Weights
 
 JOINS = 0.3
 # Two concepts that are this much alike are one.

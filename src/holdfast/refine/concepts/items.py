@@ -18,8 +18,8 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.records import Exchange, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.keywords import DULL, keywords
-from holdfast.refine.passages import exchange_text
+from holdfast.refine.core.keywords import DULL, keywords
+from holdfast.refine.core.passages import exchange_text
 
 # A feature counts at least this much to be one by which two can be told to belong together.
 TELLING = 0.25

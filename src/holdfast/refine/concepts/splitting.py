@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from holdfast.refine.concepts.feature_weights import Features, Weights
 from holdfast.refine.concepts.grouping import Group, Grouping, Told, share_of
 from holdfast.refine.concepts.items import Item
-from holdfast.refine.concepts.weights import Features, Weights
 
 _LARGE = 12
 _GROWN = 1.5

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from holdfast.refine.concepts.concept_names import Naming
+from holdfast.refine.concepts.concept_vectors import Meanings
 from holdfast.refine.concepts.grouping import Group, Grouping, Told
 from holdfast.refine.concepts.items import Item
-from holdfast.refine.concepts.meanings import Meanings
-from holdfast.refine.concepts.naming import Naming
 from holdfast.refine.concepts.splitting import is_due, split
 
 # How many members it has when its name is looked at.

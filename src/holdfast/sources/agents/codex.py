@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
-from holdfast.sources import deeds
+from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, Where
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
@@ -23,7 +23,7 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import (
+from holdfast.sources.json_fields import (
     Record,
     first_object,
     items,
@@ -164,12 +164,12 @@ def _message(payload: Record, time: str, file: FileInfo) -> Reading:
             text = "[image]"
         key = (ref, str(number), text)
         if role == "assistant" and text:
-            turns.append(deeds.said(text, key, time))
+            turns.append(tool_mapping.said(text, key, time))
         elif role == "user" and text:
             found = _typed(text)
             if found.skip is None:
                 trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-                turns.append(deeds.prompt(found.text, key, time, trust))
+                turns.append(tool_mapping.prompt(found.text, key, time, trust))
             otherwise = found.skip or otherwise
     return _kept(file, turns, ref=string(payload, "id")) if turns else skipped(otherwise)
 
@@ -197,11 +197,11 @@ def _aborted(payload: Record, time: str, file: FileInfo) -> Reading:
     if string(payload, "reason") not in ("interrupted", ""):
         return skipped(Skip.MACHINE)
     key = ("codex-aborted", file.session.id, string(payload, "turn_id"), time)
-    return _kept(file, [deeds.prompt(deeds.INTERRUPTED, key, time)])
+    return _kept(file, [tool_mapping.prompt(tool_mapping.INTERRUPTED, key, time)])
 
 
 def _call(payload: Record, time: str, file: FileInfo) -> Reading:
-    given = deeds.arguments(payload.get("arguments", payload.get("input")))
+    given = tool_mapping.arguments(payload.get("arguments", payload.get("input")))
     turns = list(_deeds(payload, given, time, file))
     return _kept(file, turns, ref=string(payload, "id") or string(payload, "call_id"))
 
@@ -215,12 +215,12 @@ def _deeds(payload: Record, given: Record, time: str, file: FileInfo) -> Iterato
     command = _command(name, given)
     if not patch and command.startswith(("apply_patch", "applypatch")):
         patch = command
-    edits = deeds.patched(patch, file.root, call) if patch else []
+    edits = tool_mapping.patched(patch, file.root, call) if patch else []
     if edits:
-        yield from (deeds.turn_of(edit, time, (time,)) for edit in edits)
+        yield from (tool_mapping.turn_of(edit, time, (time,)) for edit in edits)
         return
     known, told = _named(name, given, command)
-    yield deeds.did(known, told, file.root, call or _ref(payload, time), time, (time,))
+    yield tool_mapping.did(known, told, file.root, call or _ref(payload, time), time, (time,))
 
 
 def _command(name: str, given: Record) -> str:
@@ -266,23 +266,23 @@ def _web_search(payload: Record, time: str, file: FileInfo) -> Reading:
     if not query and not given["url"]:
         return skipped(Skip.EMPTY)
     call = string(payload, "id") or f"web@{time}"
-    turn = deeds.did("WebSearch", given, file.root, call, time, (time,))
-    return _kept(file, [turn], [deeds.came(call, True, "", time)], string(payload, "id"))
+    turn = tool_mapping.did("WebSearch", given, file.root, call, time, (time,))
+    return _kept(file, [turn], [tool_mapping.came(call, True, "", time)], string(payload, "id"))
 
 
 def _output(payload: Record, time: str, file: FileInfo) -> Reading:
     call = string(payload, "call_id")
     inner = mapping(payload.get("output"))
     told = inner.get("content") or inner.get("output") or inner.get("body")
-    text = deeds.plain_text(told if inner else payload.get("output"))
+    text = tool_mapping.plain_text(told if inner else payload.get("output"))
     ok, text = _outcome(text)
-    return _kept(file, (), [deeds.came(call, ok, text, time)], call)
+    return _kept(file, (), [tool_mapping.came(call, ok, text, time)], call)
 
 
 def _outcome(text: str) -> tuple[bool, str]:
     """Whether a call worked, and what it printed below the head that Codex puts over it."""
     if text.startswith("{"):
-        inner = deeds.arguments(text)
+        inner = tool_mapping.arguments(text)
         code = mapping(inner.get("metadata")).get("exit_code")
         if isinstance(inner.get("output"), str):
             return code in (0, None), string(inner, "output")
@@ -302,7 +302,8 @@ def _patch_end(payload: Record, time: str, file: FileInfo) -> Reading:
     ok = payload.get("success") is True
     told = "" if ok else string(payload, "stderr")
     results = [
-        deeds.came(deeds.extra_call(call, number), ok, told, time) for number in range(1, count)
+        tool_mapping.came(tool_mapping.extra_call(call, number), ok, told, time)
+        for number in range(1, count)
     ]
     return _kept(file, (), results, call) if results else skipped(Skip.DUPLICATE)
 
@@ -341,7 +342,7 @@ _EVENTS: dict[str, _Reader] = {
 def _printed(record: Record) -> Iterator[tuple[str, str]]:
     payload = mapping(record.get("payload"))
     if string(payload, "type").endswith("_call_output"):
-        yield string(payload, "call_id"), deeds.plain_text(payload.get("output"))
+        yield string(payload, "call_id"), tool_mapping.plain_text(payload.get("output"))
 
 
 AGENT = Agent(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
-from holdfast.sources import deeds
+from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, Where
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
@@ -24,7 +24,7 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, first_object, mapping, normal_time, objects, string
+from holdfast.sources.json_fields import Record, first_object, mapping, normal_time, objects, string
 
 NAME = "copilot"
 _TOOLS = {
@@ -34,7 +34,7 @@ _TOOLS = {
     "edit": "Edit",
     "create": "Write",
     "str_replace": "Edit",
-    "apply_patch": deeds.PATCH,
+    "apply_patch": tool_mapping.PATCH,
     "grep": "Grep",
     "rg": "Grep",
     "glob": "Glob",
@@ -149,18 +149,18 @@ def _user(data: Record, time: str, file: FileInfo) -> Reading:
     ref = string(data, "interactionId") or file.session.id
     trust = Trust.ASSISTANT if string(data, "parentToolCallId") else Trust.USER
     if found.skip is None:
-        turns.append(deeds.prompt(found.text, (ref, time, found.text), time, trust))
+        turns.append(tool_mapping.prompt(found.text, (ref, time, found.text), time, trust))
     for number, attached in enumerate(objects(data.get("attachments"))):
         name = string(attached, "displayName") or string(attached, "path")
         shown = f"[{string(attached, 'type') or 'file'} {name}]"
-        turns.append(deeds.prompt(shown, (ref, time, str(number), shown), time, trust))
+        turns.append(tool_mapping.prompt(shown, (ref, time, str(number), shown), time, trust))
     return _kept(data, file, turns) if turns else skipped(found.skip or Skip.EMPTY)
 
 
 def _assistant(data: Record, time: str, file: FileInfo) -> Reading:
     text = string(data, "content").strip()
     key = (string(data, "messageId") or time, text)
-    turns: list[DraftTurn] = [deeds.said(text, key, time)] if text else []
+    turns: list[DraftTurn] = [tool_mapping.said(text, key, time)] if text else []
     for asked in objects(data.get("toolRequests")):
         turns += _call(asked, string(asked, "name"), time, file)
     if not turns:
@@ -174,8 +174,8 @@ def _start(data: Record, time: str, file: FileInfo) -> Reading:
 
 def _call(asked: Record, name: str, time: str, file: FileInfo) -> list[DraftTurn]:
     call = string(asked, "toolCallId")
-    given = deeds.arguments(asked.get("arguments"))
-    turns = deeds.known(_TOOLS, name or "tool", given, file.root, call, time)
+    given = tool_mapping.arguments(asked.get("arguments"))
+    turns = tool_mapping.known(_TOOLS, name or "tool", given, file.root, call, time)
     # It is told twice, and only here and there with the server that a tool is of.
     own = ("copilot-call", file.session.id, call)
     return [turn._replace(key=(*own, str(number))) for number, turn in enumerate(turns)]
@@ -190,12 +190,12 @@ def _complete(data: Record, time: str, file: FileInfo) -> Reading:
         ok = ok and ended[1] == "0"
         text = _ENDED.sub("", text)
     shown = "shellExecution" in data or ended is not None or not ok
-    return _kept(data, file, (), [deeds.came(call, ok, text, time, shown)])
+    return _kept(data, file, (), [tool_mapping.came(call, ok, text, time, shown)])
 
 
 def _aborted(data: Record, time: str, file: FileInfo) -> Reading:
     key = ("copilot-abort", file.session.id, time)
-    return _kept(data, file, [deeds.prompt(deeds.INTERRUPTED, key, time)])
+    return _kept(data, file, [tool_mapping.prompt(tool_mapping.INTERRUPTED, key, time)])
 
 
 def _titled(data: Record, time: str, file: FileInfo) -> Reading:

@@ -19,7 +19,7 @@ import orjson
 
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
-from holdfast.sources import database, deeds
+from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, Layout, Where
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
@@ -30,8 +30,8 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, items, mapping, normal_time, objects, string
-from holdfast.sources.stamps import stamp_of
+from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.json_fields import Record, items, mapping, normal_time, objects, string
 
 NAME = "cursor"
 _TOOLS = {
@@ -39,7 +39,8 @@ _TOOLS = {
     "Shell": "Bash", "read_file": "Read", "read_file_v2": "Read", "Read": "Read",
     "edit_file": "Edit", "edit_file_v2": "Edit", "search_replace": "Edit", "StrReplace": "Edit",
     "EditNotebook": "NotebookEdit", "write": "Write", "Write": "Write", "create_file": "Write",
-    "delete_file": "Edit", "Delete": "Edit", "apply_patch": deeds.PATCH, "ApplyPatch": deeds.PATCH,
+    "delete_file": "Edit", "Delete": "Edit", "apply_patch": tool_mapping.PATCH,
+    "ApplyPatch": tool_mapping.PATCH,
     "grep": "Grep", "grep_search": "Grep", "ripgrep_raw_search": "Grep", "Grep": "Grep",
     "codebase_search": "Grep", "semantic_search_full": "Grep", "SemanticSearch": "Grep",
     "file_search": "Glob", "glob_file_search": "Glob", "Glob": "Glob", "list_dir": "LS",
@@ -273,10 +274,10 @@ def _bubble(bubble: Record, record: Record, file: FileInfo) -> Reading:
         found = _typed(text)
         if found.skip is not None:
             return skipped(found.skip)
-        return _kept(file, [deeds.prompt(found.text, (id, found.text), moment)], ref=id)
+        return _kept(file, [tool_mapping.prompt(found.text, (id, found.text), moment)], ref=id)
     if kind != 2:
         return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
-    turns: list[DraftTurn] = [deeds.said(text, (id, text), moment)] if text else []
+    turns: list[DraftTurn] = [tool_mapping.said(text, (id, text), moment)] if text else []
     tool = mapping(bubble.get("toolFormerData"))
     results: list[DraftResult] = []
     if string(tool, "name"):
@@ -291,19 +292,19 @@ def _tool(
     tool: Record, id: str, moment: str, file: FileInfo
 ) -> tuple[list[DraftTurn], list[DraftResult]]:
     name, call = string(tool, "name"), string(tool, "toolCallId") or id
-    given = deeds.arguments(tool.get("rawArgs") or tool.get("params"))
-    turns = deeds.known(_TOOLS, name, given, file.root, call, moment, (id,))
+    given = tool_mapping.arguments(tool.get("rawArgs") or tool.get("params"))
+    turns = tool_mapping.known(_TOOLS, name, given, file.root, call, moment, (id,))
     status = string(tool, "status")
     if status not in ("completed", "error", "cancelled"):
         return turns, []
-    came = deeds.arguments(tool.get("result"))
+    came = tool_mapping.arguments(tool.get("result"))
     code = came.get("exitCodeV2", came.get("exitCode"))
     ok = status == "completed" and code in (0, None) and came.get("rejected") is not True
     words = string(came, "output") or string(came, "error") or string(came, "contents")
     words = words or string(tool, "error") or ("" if ok else status)
     shown = _TOOLS.get(name) not in _CONTENTS
     calls = [turn.tool.call for turn in turns if turn.tool]
-    return turns, [deeds.came(one, ok, words, moment, shown) for one in calls]
+    return turns, [tool_mapping.came(one, ok, words, moment, shown) for one in calls]
 
 
 def _message(record: Record, file: FileInfo) -> Reading:
@@ -325,19 +326,19 @@ def _message(record: Record, file: FileInfo) -> Reading:
             otherwise = found.skip or otherwise
             if found.skip is None:
                 trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-                turns.append(deeds.prompt(found.text, key, moment, trust))
+                turns.append(tool_mapping.prompt(found.text, key, moment, trust))
         elif kind == "text" and text:
-            turns.append(deeds.said(text, key, moment))
+            turns.append(tool_mapping.said(text, key, moment))
         elif kind == "tool_use":
             name, call = string(block, "name"), string(block, "id")
             given = mapping(block.get("input"))
             mark = (file.session.id, place, str(number))
-            call = call or deeds.made_up_call(*mark)
-            turns += deeds.known(_TOOLS, name, given, file.root, call, moment, mark)
+            call = call or tool_mapping.made_up_call(*mark)
+            turns += tool_mapping.known(_TOOLS, name, given, file.root, call, moment, mark)
         elif kind == "tool_result":
-            said = deeds.plain_text(block.get("content"))
+            said = tool_mapping.plain_text(block.get("content"))
             ok = block.get("is_error") is not True
-            results.append(deeds.came(string(block, "tool_use_id"), ok, said, moment))
+            results.append(tool_mapping.came(string(block, "tool_use_id"), ok, said, moment))
         elif kind in ("thinking", "reasoning", "redacted_thinking"):
             otherwise = Skip.THINKING
     if not turns and not results:
@@ -349,7 +350,7 @@ def printed(record: Record) -> Iterator[tuple[str, str]]:
     """What tools printed, each with the id of its call."""
     tool = mapping(mapping(record.get("bubble")).get("toolFormerData"))
     if string(tool, "name"):
-        came = deeds.arguments(tool.get("result"))
+        came = tool_mapping.arguments(tool.get("result"))
         yield string(tool, "toolCallId"), string(came, "output") or string(came, "contents")
 
 

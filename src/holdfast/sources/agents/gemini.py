@@ -17,7 +17,7 @@ import orjson
 
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
-from holdfast.sources import deeds
+from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, Layout, Where
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
@@ -28,7 +28,8 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import (
+from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.json_fields import (
     Record,
     first_object,
     items,
@@ -37,7 +38,6 @@ from holdfast.sources.shapes import (
     objects,
     string,
 )
-from holdfast.sources.stamps import stamp_of
 
 NAME = "gemini"
 _TOOLS = {
@@ -193,11 +193,11 @@ def _message(message: Record, file: FileInfo) -> Reading:
     shown: object = message.get("displayContent") or message.get("content")
     if shown.__class__ not in (str, list):
         return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
-    text = deeds.plain_text(shown).strip()
+    text = tool_mapping.plain_text(shown).strip()
     ref = string(message, "id")
     if kind == "user":
         return _user(message, text, (ref, text), time, file)
-    turns: list[DraftTurn] = [deeds.said(text, (ref, text), time)] if text else []
+    turns: list[DraftTurn] = [tool_mapping.said(text, (ref, text), time)] if text else []
     results: list[DraftResult] = []
     for number, call in enumerate(objects(message.get("toolCalls"))):
         turn, came = _call(call, f"{ref}.{number}", time, file)
@@ -221,7 +221,7 @@ def _user(message: Record, text: str, key: tuple[str, ...], time: str, file: Fil
     if found.skip is not None:
         return skipped(found.skip)
     trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-    turn = deeds.prompt(found.text, key, time, trust)
+    turn = tool_mapping.prompt(found.text, key, time, trust)
     return Reading(Fate.CAPTURED, "", file.session.id, "", [turn])
 
 
@@ -235,14 +235,16 @@ def _call(
         given = {"todos": [{**task, "content": string(task, "description")} for task in tasks]}
     if name == "run_shell_command" and not string(given, "command"):
         given = {"command": string(call, "description")}
-    turns = deeds.known(_TOOLS, name or "tool", given, file.root, id, time, (file.session.id,))
+    turns = tool_mapping.known(
+        _TOOLS, name or "tool", given, file.root, id, time, (file.session.id,)
+    )
     status = string(call, "status")
     if status not in ("success", "error", "cancelled"):
         return turns, []  # it is still at it: the message comes again when it is done
     ok, text = _outcome(status, call.get("result"))
     came = normal_time(call.get("timestamp")) or time
     shown = _TOOLS.get(name) not in _CONTENTS
-    return turns, [deeds.came(id, ok, text, came, shown)]
+    return turns, [tool_mapping.came(id, ok, text, came, shown)]
 
 
 def _outcome(status: str, result: object) -> tuple[bool, str]:

@@ -18,12 +18,12 @@ import orjson
 
 from holdfast.model.ledger import Fate, Skip
 from holdfast.model.trust import Trust
-from holdfast.sources import database, deeds
+from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, Layout, Where
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading, skipped
-from holdfast.sources.shapes import Record, mapping, normal_time, objects, string
-from holdfast.sources.stamps import stamp_of
+from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
 NAME = "opencode"
 _TOOLS = {
@@ -33,8 +33,8 @@ _TOOLS = {
     "write": "Write",
     "edit": "Edit",
     "multiedit": "MultiEdit",
-    "patch": deeds.PATCH,
-    "apply_patch": deeds.PATCH,
+    "patch": tool_mapping.PATCH,
+    "apply_patch": tool_mapping.PATCH,
     "grep": "Grep",
     "glob": "Glob",
     "list": "LS",
@@ -271,14 +271,14 @@ def _text(message: Record, part: Record, file: FileInfo) -> Reading:
         return skipped(Skip.EMPTY)
     key, moment = (string(part, "id"), text), _time(message, part)
     if string(message, "role") == "assistant":
-        return _kept(file, [deeds.said(text, key, moment)], part)
+        return _kept(file, [tool_mapping.said(text, key, moment)], part)
     # The command line hands a prompt on in the quotes that it was given in.
     typed = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
     found = prompts.read_prompt(typed)
     if found.skip is not None:
         return skipped(found.skip)
     trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-    return _kept(file, [deeds.prompt(found.text, key, moment, trust)], part)
+    return _kept(file, [tool_mapping.prompt(found.text, key, moment, trust)], part)
 
 
 def _reasoning(message: Record, part: Record, file: FileInfo) -> Reading:
@@ -291,7 +291,7 @@ def _file(message: Record, part: Record, file: FileInfo) -> Reading:
     image = string(part, "mime").startswith("image/")
     name = "[image]" if image else f"[file {string(part, 'filename')}]"
     key, moment = (string(part, "id"), name), _time(message, part)
-    return _kept(file, [deeds.prompt(name, key, moment)], part)
+    return _kept(file, [tool_mapping.prompt(name, key, moment)], part)
 
 
 def _tool(message: Record, part: Record, file: FileInfo) -> Reading:
@@ -300,7 +300,7 @@ def _tool(message: Record, part: Record, file: FileInfo) -> Reading:
     moment = normal_time(told.get("start")) or _time(message, part)
     name, call = string(part, "tool"), string(part, "callID") or string(part, "id")
     given, mark = mapping(state.get("input")), (string(part, "id"), moment)
-    turns = deeds.known(_TOOLS, name or "tool", given, file.root, call, moment, mark)
+    turns = tool_mapping.known(_TOOLS, name or "tool", given, file.root, call, moment, mark)
     reading = _kept(file, turns, part)
     if string(state, "status") not in ("completed", "error"):
         return reading
@@ -308,7 +308,7 @@ def _tool(message: Record, part: Record, file: FileInfo) -> Reading:
     shown = _TOOLS.get(name) not in _CONTENTS
     ended = normal_time(told.get("end")) or moment
     calls = [turn.tool.call for turn in turns if turn.tool]
-    return reading._replace(results=[deeds.came(id, ok, text, ended, shown) for id in calls])
+    return reading._replace(results=[tool_mapping.came(id, ok, text, ended, shown) for id in calls])
 
 
 def _outcome(state: Record) -> tuple[bool, str]:

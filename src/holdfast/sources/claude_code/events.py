@@ -21,7 +21,7 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, mapping, string
+from holdfast.sources.json_fields import Record, mapping, string
 
 AGENT = "claude-code-hooks"
 LINE_VERSION = 1

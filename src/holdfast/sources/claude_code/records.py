@@ -21,7 +21,7 @@ from holdfast.sources.draft import (
     Reading,
     skipped,
 )
-from holdfast.sources.shapes import Record, mapping, normal_time, objects, string
+from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
 READER_VERSION = 1
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
-from holdfast.sources.shapes import Record, items, mapping, objects, string
+from holdfast.sources.json_fields import Record, items, mapping, objects, string
 
 COMMAND_LIMIT = 700
 DIFF_LINES = 14

@@ -18,7 +18,7 @@ from holdfast.errors import ForgeError, ForgeRefusedError, InputError
 from holdfast.model.forge import Login, RemarkKind, ThreadState
 from holdfast.sources.forge.client import USUAL, Answer, Client, Pace
 from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
-from holdfast.sources.shapes import Record, mapping, normal_time, objects, string
+from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
 PUBLIC = "https://api.github.com"
 AT_ONCE = 100

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from holdfast.model.team import Commit
-from holdfast.sources.git.running import Git
-from holdfast.sources.shapes import normal_time
+from holdfast.sources.git.git_process import Git
+from holdfast.sources.json_fields import normal_time
 
 BODY_LIMIT = 4000
 _FIELDS = ("%H", "%P", "%aI", "%aN", "%aE", "%s", "%b")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from holdfast.model.team import FileChange
-from holdfast.sources.git.running import Git
+from holdfast.sources.git.git_process import Git
 
 FILES_LIMIT = 200
 DIFF_LIMIT = 3000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.sources.git.running import Git
-from holdfast.sources.shapes import normal_time
+from holdfast.sources.git.git_process import Git
+from holdfast.sources.json_fields import normal_time
 
 # Where shared memories lie (`sources.git.shelf`): they are no history of the code.
 SHARED = "holdfast-shared"

@@ -13,8 +13,8 @@ from pathlib import Path
 from holdfast.errors import InputError
 from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
 from holdfast.sources.imports.notes import Note, find, named, read_note
+from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import fence_after
-from holdfast.sources.shapes import normal_time
 
 PROGRAM = "basic-memory"
 SCHEME = "memory"

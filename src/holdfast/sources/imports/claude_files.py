@@ -15,8 +15,8 @@ from urllib.parse import quote
 from holdfast.errors import InputError
 from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
 from holdfast.sources.imports.notes import find, named, read_note
+from holdfast.sources.json_fields import mapping, string
 from holdfast.sources.rule_files import read_rule_file
-from holdfast.sources.shapes import mapping, string
 
 PROGRAM = "claude-code"
 SCHEME = "claude-memory"

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from holdfast.errors import InputError
 from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
-from holdfast.sources.shapes import normal_time
+from holdfast.sources.json_fields import normal_time
 
 PROGRAM = "claude-mem"
 _MAGIC = b"SQLite format 3\x00"

@@ -14,7 +14,7 @@ from holdfast.errors import InputError
 from holdfast.model.ids import content_id
 from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, load_json, whole
 from holdfast.sources.imports.notes import named
-from holdfast.sources.shapes import Record, items, mapping, normal_time, string
+from holdfast.sources.json_fields import Record, items, mapping, normal_time, string
 
 PROGRAM = "hindsight"
 _WHAT = "an archive that Hindsight exported, or a JSON file of its memories"

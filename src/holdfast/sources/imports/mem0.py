@@ -9,8 +9,8 @@ from typing import Any, cast
 from holdfast.errors import InputError
 from holdfast.model.ids import content_id
 from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, load_json, read_bytes, whole
+from holdfast.sources.json_fields import Record, items, mapping, normal_time, string
 from holdfast.sources.rule_files import decode
-from holdfast.sources.shapes import Record, items, mapping, normal_time, string
 
 PROGRAM = "mem0"
 _WHAT = "a JSON file of memories as mem0's API lists them, or an export of its plugin"

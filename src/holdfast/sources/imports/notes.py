@@ -15,8 +15,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from holdfast.errors import InputError
+from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import decode, frontmatter_end
-from holdfast.sources.shapes import normal_time
 
 LARGEST = 1_000_000
 _KEY = re.compile(r"([A-Za-z_][\w.-]{0,60})\s*:\s*(.*)$")

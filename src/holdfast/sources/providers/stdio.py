@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import which
 
 from holdfast.errors import ProviderError
-from holdfast.sources.providers import guard
+from holdfast.sources.providers import process_guard
 from holdfast.sources.providers.rpc import (
     Deadline,
     Meter,
@@ -44,7 +44,7 @@ class Stdio:
         ours, self._lifeline = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", guard.__file__, str(ours), found, *arguments],
+                [sys.executable, "-I", "-S", process_guard.__file__, str(ours), found, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -111,7 +111,7 @@ class Stdio:
 
     def _ended(self) -> ProviderError:
         with suppress(subprocess.TimeoutExpired):
-            if self._process.wait(_LEAVING_S) == guard.NOT_STARTED:
+            if self._process.wait(_LEAVING_S) == process_guard.NOT_STARTED:
                 return ProviderError("its program cannot be started")
         return ProviderError("its program ended without an answer")
 

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 from holdfast.errors import RemoteError, RemoteRefusedError
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
-from holdfast.sources.remote.places import Remote
-from holdfast.sources.shares import is_moment, visible
+from holdfast.sources.remote.remote_config import Remote
+from holdfast.sources.share_format import is_moment, visible
 
 API = "/api/v1"
 # Behind this, an error has words of the server's own.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory
-from holdfast.model.mind import Belief, Met, Opinion, Sighting, Stance
+from holdfast.model.opinions import Belief, Met, Opinion, Sighting, Stance
 from holdfast.model.query import Passage
 from holdfast.store.curated import worded_memory
 from holdfast.store.sqlite import rows

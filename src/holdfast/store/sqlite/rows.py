@@ -12,7 +12,7 @@ from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Concept, Growth, Memory, Network, Validity
 from holdfast.model.ledger import FailedLine, Source, SourceState
-from holdfast.model.mind import Opinion, Sighting, Stance, Trend
+from holdfast.model.opinions import Opinion, Sighting, Stance, Trend
 from holdfast.model.query import LAYER_OF, Passage
 from holdfast.model.records import (
     Digest,

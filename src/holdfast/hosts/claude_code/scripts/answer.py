@@ -299,7 +299,7 @@ def think(place: Place, bank: str, prompt: str) -> dict[str, Any]:
     site.main()
     if "-I" not in place.interpreter()[1:]:
         site.addsitedir(site.getusersitepackages())
-    from holdfast.app.goal import goal_now
+    from holdfast.app.briefs.goal import goal_now
 
     return goal_now(place.home, bank, prompt)
 

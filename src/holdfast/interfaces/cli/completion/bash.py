@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from holdfast.interfaces.cli.completion.offer import Kind, Offer, Option
+from holdfast.interfaces.cli.completion.arguments import Kind, Offer, Option
 
 _SCRIPT = r"""# bash completion for holdfast; made by `holdfast completion bash`
 _holdfast_values() {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.cli.completion.offer import Kind, Offer, Option
+from holdfast.interfaces.cli.completion.arguments import Kind, Offer, Option
 
 _SCRIPT = r"""#compdef holdfast
 # zsh completion for holdfast; made by `holdfast completion zsh`

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends
 
 from holdfast.interfaces.http.api import (
+    admin,
     banks,
     health,
     knowledge,
-    machine,
     me,
     records,
     research,
@@ -17,10 +17,10 @@ from holdfast.interfaces.http.api import (
     sessions,
     shares,
 )
-from holdfast.interfaces.http.api.asked import ERRORS, check_sender
+from holdfast.interfaces.http.api.handling import ERRORS, check_sender
 
 PREFIX = "/api/v1"
-PARTS = (search, records, knowledge, sessions, rules, banks, health, me, research, shares, machine)
+PARTS = (search, records, knowledge, sessions, rules, banks, health, me, research, shares, admin)
 
 
 def make_router() -> APIRouter:

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.asked import Asking, Sent
+from holdfast.interfaces.http.api.handling import Asking, Sent
 from holdfast.interfaces.http.api.schema import model_of, with_fields
-from holdfast.learn.banks import Wish
+from holdfast.learn.bank_settings import Wish
 from holdfast.model.bank import Bank
 
 router = APIRouter(tags=["banks"])

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from holdfast.app import status as standing
-from holdfast.app.costs import look_at_costs
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.asked import Asking, Bank, Limit, Sent, Told
+from holdfast.app.status import status_report as standing
+from holdfast.app.status.costs import look_at_costs
+from holdfast.interfaces.http.api.handling import Asking, Bank, Limit, Sent, Told
 from holdfast.interfaces.http.api.schema import with_fields
 from holdfast.model.accounts import Injection
-from holdfast.refine.ingest import Account
+from holdfast.refine.ingest.ingest import Account
 
 router = APIRouter(tags=["health"])
-_DOCTOR = "holdfast.app.doctor."
 _Checkup = with_fields(
     "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
 )
@@ -64,9 +62,10 @@ async def doctor(asked: Asking) -> Response:
 
 def _checked(memory: Holdfast, mended: Any) -> Told:
     """What the doctor finds; it knows much, and is loaded when it is asked for."""
-    check: Any = import_module(_DOCTOR + "check")
-    doctor: Any = import_module(_DOCTOR + "examine")
-    return check.checkup(doctor.examine(memory.settings, None), mended)
+    from holdfast.app.doctor.check import checkup
+    from holdfast.app.doctor.examine import examine
+
+    return checkup(examine(memory.settings, None), mended)
 
 
 class Mending(Sent):
@@ -82,12 +81,12 @@ async def fix(asked: Asking, sent: Mending) -> Response:
     """What takes something away is only done where `confirm` says so."""
 
     def done(memory: Holdfast) -> Told:
-        doctor: Any = import_module(_DOCTOR + "examine")
+        from holdfast.app.doctor.examine import mend
 
         def all_of_it(_: object) -> bool:
             return sent.confirm == "fix all"
 
-        return _checked(memory, doctor.mend(memory.settings, None, all_of_it))
+        return _checked(memory, mend(memory.settings, None, all_of_it))
 
     return await asked.run_errand(done)
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from holdfast.app import shapes
-from holdfast.app.auditing import Audited, audit
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.asked import (
+from holdfast.app.search import json_shapes
+from holdfast.app.search.audit import Audited, audit
+from holdfast.interfaces.http.api.handling import (
     Asking,
     Bank,
     Cursor,
@@ -26,12 +26,12 @@ from holdfast.interfaces.http.api.schema import described, model_of, named, page
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Fact, FactKind, Memory, Network
-from holdfast.model.mind import Opinion
-from holdfast.model.plain import plain
+from holdfast.model.opinions import Opinion
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
+from holdfast.model.to_json import plain
 from holdfast.model.uris import uri
-from holdfast.recall.topics import Leads
+from holdfast.recall.lookup.topics import Leads
 from holdfast.store.concepts import Keyword
 
 router = APIRouter(tags=["knowledge"])
@@ -73,7 +73,7 @@ async def facts(
         page, more = facts_page(memory, bank, wanted, all, limit, cursor)
         return {
             "bank": memory.bank_name(id),
-            "facts": [shapes.named("fact", fact) for fact in page],
+            "facts": [json_shapes.named("fact", fact) for fact in page],
             "dropped": memory.reader.dropped(id),
             "cursor": more,
         }
@@ -92,7 +92,7 @@ async def concepts(
         page, more = concepts_page(memory, bank, limit, cursor)
         return {
             "bank": memory.bank_name(memory.bank_id(bank)),
-            "concepts": [shapes.concept(one, names) for one in page],
+            "concepts": [json_shapes.concept(one, names) for one in page],
             "cursor": more,
         }
 
@@ -105,7 +105,9 @@ async def concept(asked: Asking, id: Id, bank: Bank = "all") -> Response:
 
     def found(memory: Holdfast) -> Told:
         one = memory.concept(id, bank)
-        return shapes.whole_concept(one, memory.show(uri("concept", one.id)), memory.bank_names())
+        return json_shapes.whole_concept(
+            one, memory.show(uri("concept", one.id)), memory.bank_names()
+        )
 
     return await asked.read(found)
 
@@ -131,7 +133,7 @@ async def leads(asked: Asking, words: Words, bank: Bank = "all", limit: Limit = 
 
     def found(memory: Holdfast) -> Told:
         name = memory.bank_name(memory.bank_id(bank))
-        return shapes.leads(memory.keyword(words, bank, limit), name, memory.bank_names())
+        return json_shapes.leads(memory.keyword(words, bank, limit), name, memory.bank_names())
 
     return await asked.read(found)
 
@@ -149,7 +151,7 @@ async def entities(
 
     def found(memory: Holdfast) -> Told:
         page, more = entities_page(memory, bank, wanted, limit, cursor)
-        return {"entities": [shapes.entity(one) for one in page], "cursor": more}
+        return {"entities": [json_shapes.entity(one) for one in page], "cursor": more}
 
     return await asked.read(found)
 
@@ -164,7 +166,9 @@ async def entities(
 async def entity(asked: Asking, name: Words, bank: Bank = "all", limit: Limit = 10) -> Response:
     """By any of its spellings, its URI or its id: what mentions it, what occurs with it, and how
     that is linked."""
-    return await asked.read(lambda memory: shapes.about(memory.about_entity(name, bank, limit)))
+    return await asked.read(
+        lambda memory: json_shapes.about(memory.about_entity(name, bank, limit))
+    )
 
 
 @router.get(
@@ -177,7 +181,7 @@ async def communities(asked: Asking, bank: Bank = "all", limit: Limit = 20) -> R
 
     def found(memory: Holdfast) -> Told:
         groups = memory.communities(bank)[:limit]
-        return {"communities": [[shapes.entity(one) for one in group] for group in groups]}
+        return {"communities": [[json_shapes.entity(one) for one in group] for group in groups]}
 
     return await asked.work(found)
 
@@ -207,7 +211,7 @@ async def merge_entities(asked: Asking, sent: OneEntity) -> Response:
 
     def done(memory: Holdfast) -> Told:
         told = memory.merge_entities(sent.name, sent.into, sent.bank, asked.who)
-        return {"decision": told, "entity": shapes.entity(memory.entity(sent.name, sent.bank))}
+        return {"decision": told, "entity": json_shapes.entity(memory.entity(sent.name, sent.bank))}
 
     return await asked.work(done)
 
@@ -218,7 +222,7 @@ async def split_entity(asked: Asking, sent: OwnEntity) -> Response:
 
     def done(memory: Holdfast) -> Told:
         told = memory.split_entity(sent.name, sent.alias, sent.bank, asked.who)
-        return {"decision": told, "entity": shapes.entity(memory.entity(sent.name, sent.bank))}
+        return {"decision": told, "entity": json_shapes.entity(memory.entity(sent.name, sent.bank))}
 
     return await asked.work(done)
 
@@ -236,7 +240,7 @@ async def opinions(
         page, more = paged(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
         return {
             "bank": memory.bank_name(memory.bank_id(bank)),
-            "opinions": [shapes.named("memory", one) for one in page],
+            "opinions": [json_shapes.named("memory", one) for one in page],
             "cursor": more,
         }
 
@@ -270,7 +274,7 @@ class Retained(Remembered):
 
 
 def _kept(memory: Holdfast, kept: Memory) -> Told:
-    return shapes.kept(kept, memory.bank_name(kept.bank))
+    return json_shapes.kept(kept, memory.bank_name(kept.bank))
 
 
 @router.post("/memories", status_code=201, response_model=_Kept, summary="Remember a text")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from holdfast.app import shapes
-from holdfast.app.decided import Entry, all_entries
+from holdfast.app.curation.decision_log import Entry, all_entries
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.asked import Told, no_cursor, paged, read_cursor, write_cursor
+from holdfast.app.search import json_shapes
+from holdfast.interfaces.http.api.handling import Told, no_cursor, paged, read_cursor, write_cursor
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact
 from holdfast.model.query import Passage
@@ -72,7 +72,7 @@ def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page
 def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> Told:
     """A page of the records of a kind, the latest first, and where to go on."""
     records, more = latest_records(memory.reader, memory.bank_id(bank), kind, limit, cursor)
-    return {_PLURALS[kind]: [shapes.named(kind, one) for one in records], "cursor": more}
+    return {_PLURALS[kind]: [json_shapes.named(kind, one) for one in records], "cursor": more}
 
 
 def latest_records(

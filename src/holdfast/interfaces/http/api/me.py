@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.asked import Asking, Told
+from holdfast.interfaces.http.api.handling import Asking, Told
 from holdfast.interfaces.http.api.schema import with_fields
-from holdfast.interfaces.http.asker import principal
+from holdfast.interfaces.http.core.request_principal import principal
 
 router = APIRouter(tags=["banks"])
 

@@ -10,18 +10,18 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from holdfast.app import shapes
-from holdfast.app.anchoring import anchor_of
-from holdfast.app.erasing import erased_told, remove_copies
+from holdfast.app.curation.erasure import erased_told, remove_copies
 from holdfast.app.memory import Holdfast
+from holdfast.app.search import json_shapes
+from holdfast.app.search.code_freshness import anchor_of
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.asked import Asking, Bank, Cursor, Id, Limit, Sent, Told
+from holdfast.interfaces.http.api.handling import Asking, Bank, Cursor, Id, Limit, Sent, Told
 from holdfast.interfaces.http.api.listing import decisions_page
 from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
 from holdfast.model.curation import Curation
-from holdfast.recall.path import Path as RecordPath
-from holdfast.recall.times import read_span
+from holdfast.recall.lookup.path import Path as RecordPath
+from holdfast.recall.query.times import read_span
 
 router = APIRouter(tags=["records"])
 _Decision = with_fields("Decision", "What was decided, as the log has it.", decision=Curation)
@@ -123,7 +123,7 @@ async def show(
             clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
             trace = trace._replace(raw=trace.raw._replace(text=clean))
         by_rules = memory.by_rules(trace.record) if rules else None
-        return shapes.traced(trace, anchor_of(memory.reader, trace.record), by_rules)
+        return json_shapes.traced(trace, anchor_of(memory.reader, trace.record), by_rules)
 
     return await asked.read(found)
 

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Response
 
-from holdfast.app.investigating import sessions_of
+from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.api.asked import Asking, Cursor, Limit, Told, paged, told
+from holdfast.interfaces.http.api.handling import Asking, Cursor, Limit, Told, paged, told
 from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
 from holdfast.interfaces.http.api.search import Question
-from holdfast.model.plain import plain
-from holdfast.research.sessions import Session
+from holdfast.model.to_json import plain
+from holdfast.research.session_journal import Session
 
 router = APIRouter(tags=["research"])
 ResearchId = Annotated[str, Path(max_length=60, examples=["mem-0190f3a2b4c1a2b3c4d"])]

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
-from holdfast.app import shapes
+from holdfast.app.curation.rule_teaching import learned_told
 from holdfast.app.memory import Holdfast
-from holdfast.app.teaching import learned_told
-from holdfast.interfaces.http.api.asked import Asking, Bank, Sent, Told
+from holdfast.app.search import json_shapes
+from holdfast.interfaces.http.api.handling import Asking, Bank, Sent, Told
 from holdfast.interfaces.http.api.schema import named, with_fields
 from holdfast.model.curation import Curation
 from holdfast.model.knowledge import Review
@@ -143,8 +143,8 @@ async def reviews(asked: Asking, bank: Bank = "all", all: bool = False) -> Respo
 
     def found(memory: Holdfast) -> Told:
         waiting = memory.proposals(bank)
-        rules = [shapes.proposal(one, memory.bank_name(one.bank)) for one in waiting]
-        known = [shapes.named("review", review) for review in memory.reviews(bank, all)]
+        rules = [json_shapes.proposal(one, memory.bank_name(one.bank)) for one in waiting]
+        known = [json_shapes.named("review", review) for review in memory.reviews(bank, all)]
         return {"reviews": known, "proposals": len(waiting), "rules": rules}
 
     return await asked.read(found)

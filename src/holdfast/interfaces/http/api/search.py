@@ -7,15 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from holdfast.app import shapes
-from holdfast.app.agent_names import agent_named
-from holdfast.app.briefing import Briefing
-from holdfast.app.handing_off import hand_off
-from holdfast.app.investigating import Investigation
+from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.handoff import hand_off
+from holdfast.app.answers.research_sessions import Investigation
+from holdfast.app.briefs.briefing import Briefing
+from holdfast.app.core.agent_names import agent_named
 from holdfast.app.memory import Holdfast
-from holdfast.app.reading import ALL_BANKS
-from holdfast.app.researching import Wish
-from holdfast.interfaces.http.api.asked import (
+from holdfast.app.search import json_shapes
+from holdfast.app.search.recall import ALL_BANKS
+from holdfast.interfaces.http.api.handling import (
     Asking,
     Bank,
     Limit,
@@ -25,15 +25,15 @@ from holdfast.interfaces.http.api.asked import (
 )
 from holdfast.interfaces.http.api.schema import described, extended, model_of, with_fields
 from holdfast.model.knowledge import Network
-from holdfast.model.mind import Reflection
-from holdfast.model.plain import plain
+from holdfast.model.opinions import Reflection
 from holdfast.model.query import Answer, Hit, Layer, Place, Strategy
 from holdfast.model.records import ExchangeType
-from holdfast.recall.expansion import Expansion
-from holdfast.recall.finding import Found
-from holdfast.recall.plan import Budget, Fusion, Plan
-from holdfast.recall.timeline import ALL_KINDS, Timeline
-from holdfast.recall.times import read_span
+from holdfast.model.to_json import plain
+from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.lookup.filters import Found
+from holdfast.recall.lookup.timeline import ALL_KINDS, Timeline
+from holdfast.recall.query.expansion import Expansion
+from holdfast.recall.query.times import read_span
 from holdfast.research.expertise import Expert
 
 router = APIRouter(tags=["questions"])
@@ -137,7 +137,7 @@ async def recall(
         hint = memory.no_network(bank, plan.networks)
         notes = {"notes": [hint]} if hint else {}
         names = memory.bank_names() if bank == ALL_BANKS else {}
-        return {**shapes.recalled(memory.recall_by(q, bank, plan), names), **notes}
+        return {**json_shapes.recalled(memory.recall_by(q, bank, plan), names), **notes}
 
     return await asked.work(found)
 
@@ -159,7 +159,7 @@ async def find(
 
     def found(memory: Holdfast) -> Told:
         sifted = memory.sift(file, concept, kind, since, until, bank, limit)
-        return shapes.sifted(sifted, memory.bank_names())
+        return json_shapes.sifted(sifted, memory.bank_names())
 
     return await asked.read(found)
 
@@ -181,7 +181,7 @@ async def timeline(
 
     def found(memory: Holdfast) -> Told:
         told = memory.timeline(anchor, q, bank, kind, before, after)
-        return shapes.timeline(told, memory.bank_names())
+        return json_shapes.timeline(told, memory.bank_names())
 
     return await (asked.work(found) if q else asked.read(found))
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from holdfast.app import shapes
 from holdfast.app.memory import Holdfast
+from holdfast.app.search import json_shapes
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.api.asked import (
+from holdfast.interfaces.http.api.handling import (
     Asking,
     Bank,
     Cursor,
@@ -61,7 +61,7 @@ async def sessions(
 
     def found(memory: Holdfast) -> Told:
         page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
-        return {"sessions": [shapes.named("session", one) for one in page], "cursor": more}
+        return {"sessions": [json_shapes.named("session", one) for one in page], "cursor": more}
 
     return await asked.read(found)
 
@@ -74,8 +74,8 @@ async def session(asked: Asking, id: SessionId, bank: Bank = "all") -> Response:
         one, reader = find_session(memory, id, bank), memory.reader
         digest = reader.digest_of(one.bank, one.id)
         return {
-            **shapes.named("session", one),
-            "digest": shapes.named("digest", digest) if digest is not None else None,
+            **json_shapes.named("session", one),
+            "digest": json_shapes.named("digest", digest) if digest is not None else None,
             "exchanges": len(reader.exchanges(one.bank, one.id)),
             "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
         }
@@ -106,7 +106,7 @@ async def messages(
         turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
         page = turns[:limit]
         more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
-        return {"messages": [shapes.named("turn", turn) for turn in page], "cursor": more}
+        return {"messages": [json_shapes.named("turn", turn) for turn in page], "cursor": more}
 
     return await asked.read(found)
 
@@ -132,6 +132,6 @@ async def exchanges(
     def found(memory: Holdfast) -> Told:
         one = find_session(memory, id, bank)
         page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
-        return {"exchanges": [shapes.named("exchange", e) for e in page], "cursor": more}
+        return {"exchanges": [json_shapes.named("exchange", e) for e in page], "cursor": more}
 
     return await asked.read(found)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from holdfast.app.receiving import ORGANISATION, Receipt, Told, recall_shared, receive
-from holdfast.interfaces.http.api.asked import Asking, Sent
+from holdfast.app.server.shared_records import ORGANISATION, Receipt, Told, recall_shared, receive
+from holdfast.interfaces.http.api.handling import Asking, Sent
 from holdfast.interfaces.http.api.schema import described, with_fields
 
 router = APIRouter(tags=["shares"])

@@ -10,11 +10,11 @@ from graphql import GraphQLError, GraphQLSyntaxError, parse
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
-from holdfast.app import shapes
-from holdfast.app.decided import channel_of
-from holdfast.app.investigating import Investigation
+from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.research_sessions import Investigation
+from holdfast.app.curation.decision_log import channel_of
 from holdfast.app.memory import Holdfast
-from holdfast.app.researching import Wish
+from holdfast.app.search import json_shapes
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.api.listing import (
     Page,
@@ -25,14 +25,14 @@ from holdfast.interfaces.http.api.listing import (
     latest_records,
 )
 from holdfast.interfaces.http.api.sessions import find_session
-from holdfast.interfaces.http.desk import Desk
-from holdfast.interfaces.http.graph import known, limits, types
-from holdfast.interfaces.http.graph.permitted import Permitted, code_of
+from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.graph import knowledge_types, limits, types
+from holdfast.interfaces.http.graph.permissions import Permitted, code_of
 from holdfast.interfaces.http.graph.types import Asked, Context, bounded, made
 from holdfast.model.curation import Curation
-from holdfast.model.plain import plain
 from holdfast.model.query import Layer
-from holdfast.recall.plan import Budget, Plan
+from holdfast.model.to_json import plain
+from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Record
 
 T = TypeVar("T")
@@ -93,30 +93,30 @@ class Query:
     @strawberry.field
     async def memories(
         self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> known.Memories:
+    ) -> knowledge_types.Memories:
         """What was remembered and retained, the latest first."""
-        items, more = await _latest(info, known.Memory, "memory", bank, limit, cursor)
-        return known.Memories(items=items, cursor=more)
+        items, more = await _latest(info, knowledge_types.Memory, "memory", bank, limit, cursor)
+        return knowledge_types.Memories(items=items, cursor=more)
 
     @strawberry.field
     async def commits(
         self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> known.Commits:
+    ) -> knowledge_types.Commits:
         """Of the histories that were read, the latest first."""
-        items, more = await _latest(info, known.Commit, "commit", bank, limit, cursor)
-        return known.Commits(items=items, cursor=more)
+        items, more = await _latest(info, knowledge_types.Commit, "commit", bank, limit, cursor)
+        return knowledge_types.Commits(items=items, cursor=more)
 
     @strawberry.field
     async def concepts(
         self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> known.Concepts:
+    ) -> knowledge_types.Concepts:
         """The one that was touched last first."""
 
-        def found(memory: Holdfast) -> known.Concepts:
+        def found(memory: Holdfast) -> knowledge_types.Concepts:
             names = memory.bank_names()
             page, more = concepts_page(memory, bank, bounded(limit), cursor)
-            items = [known.concept_node(one, names) for one in page]
-            return known.Concepts(items=items, cursor=more)
+            items = [knowledge_types.concept_node(one, names) for one in page]
+            return knowledge_types.Concepts(items=items, cursor=more)
 
         return await info.context.read(found)
 
@@ -129,25 +129,27 @@ class Query:
         all: bool = False,
         limit: int = 50,
         cursor: str = "",
-    ) -> known.Facts:
+    ) -> knowledge_types.Facts:
         """Those in force, the latest first; with `all` also those that ended."""
 
-        def found(memory: Holdfast) -> known.Facts:
+        def found(memory: Holdfast) -> knowledge_types.Facts:
             page, more = facts_page(memory, bank, kind, all, bounded(limit), cursor)
-            return known.Facts(items=[made(known.Fact, "fact", one) for one in page], cursor=more)
+            return knowledge_types.Facts(
+                items=[made(knowledge_types.Fact, "fact", one) for one in page], cursor=more
+            )
 
         return await info.context.read(found)
 
     @strawberry.field
     async def entities(
         self, info: Asked, bank: str = "all", kind: str = "", limit: int = 50, cursor: str = ""
-    ) -> known.Entities:
+    ) -> knowledge_types.Entities:
         """Who and what is involved; those in most records first."""
 
-        def found(memory: Holdfast) -> known.Entities:
+        def found(memory: Holdfast) -> knowledge_types.Entities:
             page, more = entities_page(memory, bank, kind, bounded(limit), cursor)
-            items = [made(known.Entity, "entity", one) for one in page]
-            return known.Entities(items=items, cursor=more)
+            items = [made(knowledge_types.Entity, "entity", one) for one in page]
+            return knowledge_types.Entities(items=items, cursor=more)
 
         return await info.context.read(found)
 
@@ -160,7 +162,7 @@ class Query:
         limit: int = 10,
         layers: list[str] | None = None,
         budget: str = "mid",
-    ) -> known.Found:
+    ) -> knowledge_types.Found:
         """The records that speak of a query, best first; or an abstention."""
         plan = Plan(
             tuple(_chosen(Layer, name) for name in layers or ()),
@@ -169,10 +171,10 @@ class Query:
         )
         found = await info.context.work(lambda memory: memory.recall_by(query, bank, plan))
         hits, misses = (
-            [made(known.Hit, "", hit, uri=hit.uri) for hit in some]
+            [made(knowledge_types.Hit, "", hit, uri=hit.uri) for hit in some]
             for some in (found.hits, found.misses)
         )
-        return known.Found(
+        return knowledge_types.Found(
             query=found.query,
             bank=found.bank,
             abstained=found.abstained,
@@ -182,22 +184,24 @@ class Query:
         )
 
     @strawberry.field
-    async def record(self, info: Asked, uri: str) -> known.Record:
+    async def record(self, info: Asked, uri: str) -> knowledge_types.Record:
         """Any record, by its URI or the start of its id."""
         found = await info.context.read(lambda memory: memory.show(uri, "all"))
-        told: Any = shapes.named(found.word, found.record)
-        return known.Record(uri=told["uri"], kind=found.word, record=told, above=list(found.above))
+        told: Any = json_shapes.named(found.word, found.record)
+        return knowledge_types.Record(
+            uri=told["uri"], kind=found.word, record=told, above=list(found.above)
+        )
 
     @strawberry.field
     async def decisions(
         self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> known.Decisions:
+    ) -> knowledge_types.Decisions:
         """The log: who changed what, the latest first."""
 
-        def found(memory: Holdfast) -> known.Decisions:
+        def found(memory: Holdfast) -> knowledge_types.Decisions:
             page, more = decisions_page(memory, bank, bounded(limit), cursor)
-            items = [known.Decision(**one.told()) for one in page]
-            return known.Decisions(items=items, cursor=more)
+            items = [knowledge_types.Decision(**one.told()) for one in page]
+            return knowledge_types.Decisions(items=items, cursor=more)
 
         return await info.context.read(found)
 
@@ -209,19 +213,19 @@ class Mutation:
     @strawberry.mutation
     async def search_memory(
         self, info: Asked, question: str, bank: str = "all", session: str = ""
-    ) -> known.MemoryAnswer:
+    ) -> knowledge_types.MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
         wish = Wish(_said(question), bank)
         told = await info.context.think(lambda m: Investigation(m, wish, session).answer())
-        citations = [known.citation_node(one) for one in told.citations]
-        return made(known.MemoryAnswer, "", told, citations=citations)
+        citations = [knowledge_types.citation_node(one) for one in told.citations]
+        return made(knowledge_types.MemoryAnswer, "", told, citations=citations)
 
     @strawberry.mutation
-    async def remember(self, info: Asked, text: str, bank: str) -> known.Memory:
+    async def remember(self, info: Asked, text: str, bank: str) -> knowledge_types.Memory:
         """Keep a text, with the secrets out."""
         who = info.context.who
         kept = await info.context.work(lambda m: m.remember(_said(text), bank, who))
-        return made(known.Memory, "memory", kept)
+        return made(knowledge_types.Memory, "memory", kept)
 
     @strawberry.mutation
     async def retain(
@@ -233,34 +237,34 @@ class Mutation:
         confidence: float | None = None,
         where: str = "",
         why: str = "",
-    ) -> known.Memory:
+    ) -> knowledge_types.Memory:
         """Keep a text as a memory of a network; an opinion needs a confidence."""
         who = info.context.who
         kept = await info.context.work(
             lambda m: m.retain(_said(text), network, confidence, where, why, bank, who)
         )
-        return made(known.Memory, "memory", kept)
+        return made(knowledge_types.Memory, "memory", kept)
 
     @strawberry.mutation
-    async def correct(self, info: Asked, id: str, text: str) -> known.Decision:
+    async def correct(self, info: Asked, id: str, text: str) -> knowledge_types.Decision:
         """Say a record anew."""
         who = info.context.who
         return _decision(await info.context.work(lambda m: m.correct(id, _said(text), who=who)))
 
     @strawberry.mutation
-    async def forget(self, info: Asked, id: str) -> known.Decision:
+    async def forget(self, info: Asked, id: str) -> knowledge_types.Decision:
         """Leave a record, and all that is made of it, out of everything."""
         who = info.context.who
         return _decision(await info.context.work(lambda m: m.forget(id, who=who)))
 
     @strawberry.mutation
-    async def restore(self, info: Asked, id: str) -> known.Decision:
+    async def restore(self, info: Asked, id: str) -> knowledge_types.Decision:
         """Bring back what was forgotten or merged."""
         who = info.context.who
         return _decision(await info.context.work(lambda m: m.restore(id, who=who)))
 
     @strawberry.mutation
-    async def merge(self, info: Asked, id: str, into: str) -> known.Decision:
+    async def merge(self, info: Asked, id: str, into: str) -> knowledge_types.Decision:
         """Let one record stand for another."""
         who = info.context.who
         return _decision(await info.context.work(lambda m: m.merge(id, into, who=who)))
@@ -268,7 +272,7 @@ class Mutation:
     @strawberry.mutation
     async def merge_entities(
         self, info: Asked, name: str, into: str, bank: str = "all"
-    ) -> known.Decision:
+    ) -> knowledge_types.Decision:
         """Let two entities be one."""
         who = info.context.who
         return _decision(await info.context.work(lambda m: m.merge_entities(name, into, bank, who)))
@@ -276,13 +280,15 @@ class Mutation:
     @strawberry.mutation
     async def split_entity(
         self, info: Asked, name: str, alias: str, bank: str = "all"
-    ) -> known.Decision:
+    ) -> knowledge_types.Decision:
         """Let one spelling of an entity stand by itself."""
         who = info.context.who
         return _decision(await info.context.work(lambda m: m.split_entity(name, alias, bank, who)))
 
     @strawberry.mutation
-    async def undo(self, info: Asked, count: int = 1, bank: str = "all") -> list[known.Decision]:
+    async def undo(
+        self, info: Asked, count: int = 1, bank: str = "all"
+    ) -> list[knowledge_types.Decision]:
         """Take back the latest decisions."""
         who = info.context.who
         undone = await info.context.work(lambda m: m.undo(max(1, min(count, 100)), bank, who))
@@ -300,8 +306,8 @@ async def _latest(
     return [made(node, kind, one) for one in page], more
 
 
-def _decision(entry: Curation) -> known.Decision:
-    return known.Decision(**plain(entry), channel=channel_of(entry))
+def _decision(entry: Curation) -> knowledge_types.Decision:
+    return knowledge_types.Decision(**plain(entry), channel=channel_of(entry))
 
 
 def _said(text: str) -> str:

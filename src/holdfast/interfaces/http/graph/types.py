@@ -11,11 +11,11 @@ import strawberry
 from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.asked import write_cursor
+from holdfast.interfaces.http.api.handling import write_cursor
 from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
-from holdfast.interfaces.http.desk import Desk
+from holdfast.interfaces.http.core.memory_pool import Desk
 from holdfast.model.bank import Bank as BankRecord
-from holdfast.model.plain import plain
+from holdfast.model.to_json import plain
 from holdfast.model.uris import uri as uri_of
 
 T = TypeVar("T")

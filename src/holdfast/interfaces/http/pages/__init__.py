@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.interfaces.http.pages import (
     ask,
     banks,
-    curating,
+    curation,
     graph,
     memory,
     record,
@@ -24,7 +24,7 @@ ROUTERS = (
     search.router,
     record.router,
     memory.router,
-    curating.router,
+    curation.router,
     review.router,
     banks.router,
     graph.router,

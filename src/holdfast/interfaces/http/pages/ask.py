@@ -9,22 +9,22 @@ from urllib.parse import urlencode
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from holdfast.app.investigating import sessions_of
+from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
-from holdfast.app.researching import Wish
 from holdfast.errors import InputError
-from holdfast.interfaces.http.visit import Visit, Visiting
-from holdfast.interfaces.ui.record import words_of
-from holdfast.interfaces.ui.talk import Around, Asked, Cited, talk
+from holdfast.interfaces.http.pages.visit import Visit, Visiting
+from holdfast.interfaces.ui.record_fields import words_of
+from holdfast.interfaces.ui.research_view import Around, Asked, Cited, talk
 from holdfast.language import cut
 from holdfast.model.bank import Bank
 from holdfast.model.query import Answer, Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
-from holdfast.recall.trace import word_of
-from holdfast.refine.passages import turn_text
-from holdfast.research.records import read_answer
-from holdfast.research.sessions import Line, Session, State
+from holdfast.recall.lookup.trace import word_of
+from holdfast.refine.core.passages import turn_text
+from holdfast.research.journal_lines import read_answer
+from holdfast.research.session_journal import Line, Session, State
 
 router = APIRouter()
 _LONGEST = 4000

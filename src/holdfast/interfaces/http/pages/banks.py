@@ -5,14 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
+from holdfast.app.curation.record_view import fingerprint
 from holdfast.app.memory import Holdfast
-from holdfast.app.opening import fingerprint
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curating import done, kept, plainly
-from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.http.pages.curation import done, kept, plainly
+from holdfast.interfaces.http.pages.visit import Visit, Visiting
+from holdfast.interfaces.ui.formatting import told_apart
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.interfaces.ui.words import told_apart
-from holdfast.learn.banks import LONGEST_BACKGROUND, PRESETS, Wish
+from holdfast.learn.bank_settings import LONGEST_BACKGROUND, PRESETS, Wish
 from holdfast.model.bank import Bank
 from holdfast.store.protocol import Counts
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from importlib import import_module
+from types import ModuleType
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.addresses import page_of
-from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.http.core.addresses import page_of
+from holdfast.interfaces.http.pages.visit import Visiting
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
-from holdfast.recall.entities import about
-from holdfast.recall.neighbours import HOPS, Neighbourhood, around, choices, foremost
+from holdfast.recall.lookup.entities import about
+from holdfast.recall.lookup.neighbours import HOPS, Neighbourhood, around, choices, foremost
 
 router = APIRouter(prefix="/graph")
 
@@ -60,6 +60,13 @@ class Seen(NamedTuple):
     links: list[Told]
 
 
+def _load_drawing() -> ModuleType:
+    """Import what draws with NumPy; only this page pays for it."""
+    from holdfast.interfaces.ui import graph_view
+
+    return graph_view
+
+
 @router.get("")
 async def graph(
     visit: Visiting,
@@ -70,7 +77,7 @@ async def graph(
 ) -> HTMLResponse:
     """Around a focus; without one, the foremost of all."""
     # It reckons with NumPy, which is loaded with the first picture.
-    drawing: Any = await asyncio.to_thread(import_module, "holdfast.interfaces.ui.net")
+    drawing = await asyncio.to_thread(_load_drawing)
     kinds = tuple(one for one in kind if one in drawing.KINDS)
     focus = focus.strip()
 

@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from holdfast.app.curation.catalogue import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
+from holdfast.app.curation.record_view import address_of, current_words
 from holdfast.app.memory import Holdfast
-from holdfast.app.opening import address_of, current_words
-from holdfast.app.shelves import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.interfaces.ui.words import link
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status

@@ -8,26 +8,26 @@ from typing import NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from holdfast.app.anchoring import anchor_of, confirmed
+from holdfast.app.curation.catalogue import WORDS
+from holdfast.app.curation.record_view import Opened, fingerprint, open_record
+from holdfast.app.curation.record_view import words_of as said_by
 from holdfast.app.memory import Holdfast
-from holdfast.app.opening import Opened, fingerprint, open_record
-from holdfast.app.opening import words_of as said_by
-from holdfast.app.shelves import WORDS
+from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.memory import TABS, Asked
-from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.http.pages.visit import Visit, Visiting
+from holdfast.interfaces.ui.formatting import day, link, session_link
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.interfaces.ui.record import fields_of, words_of
-from holdfast.interfaces.ui.words import day, link, session_link
+from holdfast.interfaces.ui.record_fields import fields_of, words_of
 from holdfast.language import cut
 from holdfast.learn.curation import CORRECTABLE, Target
 from holdfast.model.anchors import Anchor
 from holdfast.model.curation import Action, Curation
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.path import describe_record
-from holdfast.recall.trace import Trace, history, word_of
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.trace import Trace, history, word_of
 from holdfast.store.protocol import Record
 
 router = APIRouter(prefix="/record")

@@ -11,14 +11,14 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.addresses import page_of
-from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.http.core.addresses import page_of
+from holdfast.interfaces.http.pages.visit import Visiting
 from holdfast.model.bank import Bank
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
-from holdfast.recall.commits import Story, story
-from holdfast.recall.linked import names_above, records_below, threads_of_commit
+from holdfast.recall.lookup.commit_links import names_above, records_below, threads_of_commit
+from holdfast.recall.lookup.commits import Story, story
 from holdfast.research.expertise import Expert
 from holdfast.store.history import Repository, Tagged
 from holdfast.store.overview import Author, Wanted

@@ -8,11 +8,8 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from holdfast.app.auditing import Audit, audit
-from holdfast.app.learning import Candidate, ChangedError
-from holdfast.app.memory import Holdfast
-from holdfast.app.opening import current_words, fingerprint
-from holdfast.app.waiting import (
+from holdfast.app.curation.record_view import current_words, fingerprint
+from holdfast.app.curation.review_queue import (
     Queue,
     Secret,
     decided,
@@ -21,9 +18,12 @@ from holdfast.app.waiting import (
     secrets,
     turned_down,
 )
+from holdfast.app.curation.rule_proposals import Candidate, ChangedError
+from holdfast.app.memory import Holdfast
+from holdfast.app.search.audit import Audit, audit
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curating import done, kept, plainly
-from holdfast.interfaces.http.visit import Visit, Visiting
+from holdfast.interfaces.http.pages.curation import done, kept, plainly
+from holdfast.interfaces.http.pages.visit import Visit, Visiting
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.model.knowledge import ProposalKind
 

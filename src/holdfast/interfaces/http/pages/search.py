@@ -8,11 +8,11 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.http.pages.visit import Visiting
 from holdfast.language import cut, plain
 from holdfast.model.bank import Bank
 from holdfast.model.query import LAYER_OF, Hit, Layer, Recalled
-from holdfast.recall.plan import Plan
+from holdfast.recall.core.plan import Plan
 
 router = APIRouter(prefix="/search")
 _LIMIT = 20

@@ -11,13 +11,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.visit import Visiting
+from holdfast.interfaces.http.pages.visit import Visiting
 from holdfast.interfaces.ui.conversation import Nested, Said, conversation
-from holdfast.interfaces.ui.words import session_link
+from holdfast.interfaces.ui.formatting import session_link
 from holdfast.model.accounts import Injection
 from holdfast.model.bank import Bank
 from holdfast.model.records import Digest, Exchange, Outcome, Session
-from holdfast.recall.commits import Making, commits_of
+from holdfast.recall.lookup.commits import Making, commits_of
 from holdfast.store.sessions import Extent, Facets, Listed, Sieve
 
 router = APIRouter(prefix="/sessions")

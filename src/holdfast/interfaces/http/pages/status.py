@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.health import SKIPPED_BECAUSE, ago
 from holdfast.app.memory import Holdfast
-from holdfast.app.state import State, examined, look_at_state, processes
-from holdfast.interfaces.http.visit import Visiting
+from holdfast.app.status.health import SKIPPED_BECAUSE, ago
+from holdfast.app.status.page_status import State, examined, look_at_state, processes
+from holdfast.interfaces.http.pages.visit import Visiting
 from holdfast.interfaces.ui.plots import Plot, by_day, bytes_told, shares
 from holdfast.model.bank import Bank
 from holdfast.settings import NO_MODEL

@@ -10,13 +10,13 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.addresses import page_of
-from holdfast.interfaces.http.visit import Visiting
-from holdfast.interfaces.ui.lanes import KINDS, draw, named
+from holdfast.interfaces.http.core.addresses import page_of
+from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.ui.time_bars import KINDS, draw, named
 from holdfast.model.bank import Bank
 from holdfast.model.query import Moment
-from holdfast.recall.spread import Spread, beside, events_in, read_span, spread
-from holdfast.recall.timeline import Event
+from holdfast.recall.lookup.histogram import Spread, beside, events_in, read_span, spread
+from holdfast.recall.lookup.timeline import Event
 
 router = APIRouter(prefix="/timeline")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.health import ago
 from holdfast.app.memory import Holdfast
-from holdfast.app.worth import DAYS, USED, Worth, look_at_worth
-from holdfast.interfaces.http.visit import Visiting
+from holdfast.app.status.health import ago
+from holdfast.app.status.usage_report import DAYS, USED, Worth, look_at_worth
+from holdfast.interfaces.http.pages.visit import Visiting
 from holdfast.interfaces.ui.plots import shares
 from holdfast.model.bank import Bank
 

@@ -1,0 +1,277 @@
+"""The data access layer: eight ways to look into a memory, and none to change it.
+
+It is given a `ReadStore`, which has no method that writes, on a connection that refuses to. A
+server offers these tools to any client, and a memory agent calls them in its own process; both
+get the same results for the same arguments. What they find is text that was recorded: evidence,
+never an instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from time import perf_counter
+
+from holdfast.app.answers.access_results import confidence, result_of, tell_strategies
+from holdfast.app.answers.access_tools import ACCESS_TOOLS, LIMIT, STRATEGIES, USUAL_MS
+from holdfast.app.answers.read_only_memory import Looking
+from holdfast.app.answers.result_budget import fit
+from holdfast.app.answers.tool import Object
+from holdfast.app.core.backends import open_to_ask
+from holdfast.capture.redact import Redactor
+from holdfast.model.query import Hit, Layer, Passage, Strategy
+from holdfast.recall.core.candidates import Candidate, Pool
+from holdfast.recall.core.parallel import Arm, race
+from holdfast.recall.core.plan import Fusion, Plan
+from holdfast.recall.core.relevance import coverage
+from holdfast.recall.engine import recall
+from holdfast.recall.fallback import CLARIFICATION, fall_back, grep
+from holdfast.recall.query.expansion import Expansion, expand
+from holdfast.recall.query.question import Query, read
+from holdfast.recall.ranking.fusion import admit, by_places
+from holdfast.recall.ranking.hits import hit
+from holdfast.recall.ranking.status import apply_status
+from holdfast.recall.retrievers import text as arms
+from holdfast.settings import Settings, load_settings
+
+_POOL = 60
+_NO_MODEL = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
+_SESSIONS = 200
+_ABOUT = {
+    "rules": "Sections of the files that people review: .claude/rules, CLAUDE.md, memory.md.",
+    "summaries": "What each session was about and came to, and the concepts of the project.",
+    "observations": "Requests and what came of them, what was retained, and permanent facts.",
+    "transcripts": "Every turn of every session.",
+    "team": "Commits, pull requests, issues, and what others share.",
+}
+
+
+class Access(Looking):
+    """The tools, over one memory."""
+
+    offered = ACCESS_TOOLS
+
+    def ways(self) -> dict[str, Callable[[Object], Object]]:
+        return {
+            "memory_search_fts": self._fts,
+            "memory_search_vector": self._vector,
+            "memory_search_hybrid": self._hybrid,
+            "memory_search_multi_strategy": self._multi_strategy,
+            "memory_search_with_fallbacks": self._with_fallbacks,
+            "memory_list_layers": self._list_layers,
+            "memory_scan_recent_sessions": self._scan_recent_sessions,
+            "memory_grep_transcripts": self._grep_transcripts,
+        }
+
+    def _fts(self, given: Object) -> Object:
+        bank, query = self._read(given)
+        return self._searched("fts", given, bank, [self._words(bank, query, given)])
+
+    def _vector(self, given: Object) -> Object:
+        bank, query = self._read(given)
+        near = self._near(bank, query, given)
+        return self._searched("vector", given, bank, [near] if near else [])
+
+    def _hybrid(self, given: Object) -> Object:
+        bank, query = self._read(given)
+        near = self._near(bank, query, given)
+        words = self._words(bank, query, given)
+        return self._searched("hybrid", given, bank, [words, near] if near else [words])
+
+    def _searched(self, kind: str, given: Object, bank: str | None, ways: list[Arm]) -> Object:
+        pool, strategies = self._race(ways, USUAL_MS)
+        by_itself = len(ways) == 1
+        found = self._best(pool, given, by_itself)
+        told: Object = {
+            "searchType": kind,
+            "layer": given.get("layer", "all"),
+            "expansion": given.get("expansion", "minimal"),
+        }
+        problems = [s.problem for s in strategies if s.problem]
+        problems += [self._problem or _NO_MODEL] if kind != "fts" and self._meaning is None else []
+        return told | self._told(found, bank, problems)
+
+    def _multi_strategy(self, given: Object) -> Object:
+        bank, query = self._read(given)
+        wanted = given.get("strategies") or list(STRATEGIES)
+        ways = [way for name in wanted if (way := self._way(name, bank, query, given))]
+        pool, strategies = self._race(ways, given.get("timeout", USUAL_MS))
+        hits = self._best(pool, given)
+        if "semantic" in wanted and self._meaning is None:
+            absent = self._problem or _NO_MODEL
+            strategies.append(Strategy("semantic", 0, 0, problem=absent))
+        told: Object = {
+            "searchType": "multi_strategy",
+            "layer": given.get("layer", "all"),
+            "expansion": given.get("expansion", "minimal"),
+            "confidence": confidence(hits),
+        }
+        return told | tell_strategies(strategies) | self._told(hits, bank)
+
+    def _with_fallbacks(self, given: Object) -> Object:
+        bank, query = self._read(given)
+        plan = Plan(
+            _layers(given),
+            given.get("limit", LIMIT),
+            fusion=Fusion.SCORES,
+            expansion=given.get("expansion", "full"),
+            tokens=20_000,
+        )
+        found = recall(self._reader, bank, query.text, plan, self._now, self._loaded())
+        hits, prompt = list(found.hits), ""
+        used: tuple[str, ...] = ()
+        if found.abstained and bank != "":
+            raw = given.get("enableGrep", True) and self._may_read_raw()
+            limit_s = given.get("grepTimeout", USUAL_MS) / 1000
+            redactor = Redactor(self._settings.redact_patterns)
+            fallen = fall_back(self._reader, bank, query, redactor, plan, raw, limit_s)
+            hits, used = list(fallen.hits), fallen.used
+            if CLARIFICATION in used:
+                about = f" It speaks of: {', '.join(fallen.suggestions)}." * bool(
+                    fallen.suggestions
+                )
+                prompt = f"Nothing in memory speaks of this. Ask in other words.{about}"
+        told: Object = {
+            "searchType": "multi_strategy_with_fallbacks",
+            "layer": given.get("layer", "all"),
+            "confidence": confidence(hits) if not used or not hits else "low",
+            "fallbacksUsed": list(used[-1:]) if hits else [],
+            "fallbacksAttempted": list(used),
+        }
+        told |= {"clarificationPrompt": prompt} if prompt else {}
+        return told | tell_strategies(found.strategies) | self._told(hits, bank)
+
+    def _list_layers(self, given: Object) -> Object:
+        bank = self.bank()
+        counts = self._reader.counts(bank)
+        ids = [b.id for b in self._reader.banks()] if bank is None else [bank]
+        held = {
+            "rules": sum(len(self._reader.rules(id)) for id in ids),
+            "summaries": counts.digests,
+            "observations": counts.exchanges
+            + counts.memories
+            + counts.retained
+            + counts.facts
+            + counts.imported,
+            "transcripts": counts.turns,
+            "team": counts.commits + counts.pulls + counts.issues + counts.shared,
+        }
+        layers = [
+            {"name": name, "description": text, "available": held[name] > 0, "count": held[name]}
+            for name, text in _ABOUT.items()
+        ]
+        return {"layers": layers} | self._notes(bank)
+
+    def _scan_recent_sessions(self, given: Object) -> Object:
+        began = perf_counter()
+        text = given.get("query", "").strip()
+        bank = self.bank()
+        query = read(self._reader, bank, text, self._now) if text else None
+        when = query.when if query else None
+        span = (when.start, when.end) if when else ("", "")
+        passages = self._reader.recent(bank, "digest", _SESSIONS, *span)
+        temporal = query is None or query.recent or query.only_time
+        limit = given.get("limit", LIMIT)
+        scored = [(p, _bears_on(p, query if not temporal else None)) for p in passages]
+        chosen = [(p, score) for p, score in scored if score > 0][:limit]
+        hits = [self._hit(Candidate(p, {"recent_sessions": n}, score=score))
+                for n, (p, score) in enumerate(chosen, 1)]  # fmt: skip
+        told: Object = {"searchType": "recent_sessions", "isTemporalQuery": temporal}
+        return told | _done(began) | self._told(hits, bank)
+
+    def _grep_transcripts(self, given: Object) -> Object:
+        """What was kept of turns first: it holds what was said; then what tools printed."""
+        began = perf_counter()
+        bank, query = self._read(given)
+        limit = given.get("limit", LIMIT)
+        text = given["query"].strip()
+        kept = self._reader.search(bank, [text], [Layer.TRANSCRIPTS], limit)
+        hits = [self._hit(Candidate(m.passage, {"kept": n}, score=1 / (n + 1)))
+                for n, m in enumerate(kept, 1)]  # fmt: skip
+        told: Object = {"searchType": "grep"}
+        problems: list[str] = []
+        if not self._may_read_raw():
+            problems.append("Raw transcripts are not read: the settings leave something out.")
+        elif len(hits) < limit:
+            redactor = Redactor(self._settings.redact_patterns)
+            limit_s = given.get("timeout", USUAL_MS) / 1000
+            raw = grep(self._reader, bank, query, redactor, limit_s)
+            seen = {one.uri for one in hits}
+            hits += islice((one for one in raw if one.uri not in seen), limit - len(hits))
+        return told | _done(began) | self._told(hits, bank, problems)
+
+    def _read(self, given: Object) -> tuple[str | None, Query]:
+        bank = self.bank()
+        return bank, read(self._reader, bank, given["query"], self._now)
+
+    def _may_read_raw(self) -> bool:
+        """A raw line does not tell whether it was left out of the memory on purpose."""
+        return not (self._settings.exclude_tools or self._settings.exclude_paths)
+
+    def _words(self, bank: str | None, query: Query, given: Object) -> Arm:
+        more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
+        if not more:
+            return arms.direct(bank, query.terms, _layers(given), _POOL)
+        return arms.expanded(bank, query.terms, more, _layers(given), _POOL)
+
+    def _near(self, bank: str | None, query: Query, given: Object) -> Arm | None:
+        meaning = self._loaded()
+        if meaning is None:
+            return None
+        return arms.semantic(bank, meaning, query.text, _layers(given), _POOL)
+
+    def _way(self, name: str, bank: str | None, query: Query, given: Object) -> Arm | None:
+        if name == "semantic":
+            return self._near(bank, query, given)
+        if name == "summaries":
+            return arms.summaries(bank, query.terms, _layers(given), _POOL)
+        if name == "direct_fts":
+            return arms.direct(bank, query.terms, _layers(given), _POOL)
+        more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
+        return arms.expanded(bank, query.terms, more, _layers(given), _POOL)
+
+    def _race(self, ways: Sequence[Arm], most_ms: float) -> tuple[Pool, list[Strategy]]:
+        finishes = race(self._reader, ways, most_ms / 1000)
+        pool = Pool()
+        for finish in finishes:
+            admit(pool, finish.strategy.name, finish.found.finds, finish.found.lowest)
+        apply_status(self._reader, pool, "", self._now)
+        return pool, [finish.strategy for finish in finishes]
+
+    def _best(self, pool: Pool, given: Object, by_itself: bool = False) -> list[Hit]:
+        """The best of the pool: by its score where one way alone was gone, else by places."""
+        if by_itself:
+            for candidate in pool:
+                candidate.score = max(candidate.scores.values())
+        else:
+            by_places(list(pool))
+        return [self._hit(one) for one in pool.ranked()[: given.get("limit", LIMIT)]]
+
+    def _hit(self, candidate: Candidate) -> Hit:
+        return hit(self._reader, candidate)
+
+    def _told(self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()) -> Object:
+        kept, left = fit(result_of(self._reader, one) for one in hits)
+        told: Object = {"resultCount": len(kept), "results": kept}
+        told |= {"leftOut": left} if left else {}
+        return told | self._notes(bank, *problems)
+
+
+def open_access(settings: Settings | None = None, bank: str = "") -> Access:
+    """The data access layer of this user's memory, or of the given settings'."""
+    chosen = settings or load_settings()
+    return Access(open_to_ask(chosen), chosen, bank)
+
+
+def _layers(given: Object) -> tuple[Layer, ...]:
+    layer = given.get("layer", "all")
+    return () if layer == "all" else (Layer(layer),)
+
+
+def _bears_on(passage: Passage, query: Query | None) -> float:
+    """How much of a question a session's summary holds; all of it where nothing is asked."""
+    return coverage(query.weight, f"{passage.body} {passage.context}") if query else 1.0
+
+
+def _done(began: float) -> Object:
+    return {"success": True, "duration": round((perf_counter() - began) * 1000, 1)}

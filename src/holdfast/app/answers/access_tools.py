@@ -1,0 +1,126 @@
+"""The data access layer: what its eight tools are for, and what they take.
+
+Standard library only, as `tool` is. `access` answers them. A server offers them, and a memory
+agent is given the very same.
+"""
+
+from __future__ import annotations
+
+from holdfast.app.answers.tool import Object, Tool
+
+LAYERS = ("all", "rules", "summaries", "observations", "transcripts", "team")
+EXPANSIONS = ("none", "minimal", "full")
+STRATEGIES = ("direct_fts", "expanded_fts", "semantic", "summaries")
+MOST = 50
+LIMIT = 10
+LONGEST_MS = 20_000
+USUAL_MS = 5_000
+
+_QUERY: Object = {"type": "string", "description": "Words, names, a phrase, or a question."}
+_LAYER: Object = {
+    "type": "string",
+    "enum": list(LAYERS),
+    "description": "Where to look: rules (files that people review), summaries (of sessions, and "
+    "concepts), observations (requests and what came of them, memories, facts), transcripts (every "
+    "turn), team (commits, pulls, issues), or all (default).",
+}
+_LIMIT: Object = {
+    "type": "integer",
+    "minimum": 1,
+    "maximum": MOST,
+    "description": f"How many results at most (default {LIMIT}).",
+}
+_EXPANSION: Object = {
+    "type": "string",
+    "enum": list(EXPANSIONS),
+    "description": "Other words for the same: none, minimal (abbreviations; default), or full "
+    "(synonyms too).",
+}
+_TIMEOUT: Object = {
+    "type": "integer",
+    "minimum": 100,
+    "maximum": LONGEST_MS,
+    "description": f"Milliseconds that it may take (default {USUAL_MS}).",
+}
+_SEARCH: Object = {"query": _QUERY, "layer": _LAYER, "limit": _LIMIT, "expansion": _EXPANSION}
+
+ACCESS_TOOLS = (
+    Tool(
+        "memory_search_fts",
+        "Search by words",
+        "Full-text search (BM25) over the layers of memory. Use it for exact words: names of "
+        "files and functions, error messages, phrases. Some milliseconds.",
+        _SEARCH,
+        ("query",),
+    ),
+    Tool(
+        "memory_search_vector",
+        "Search by meaning",
+        "Search by likeness of meaning, in whatever words. Use it for questions about an idea "
+        "whose words you do not know.",
+        _SEARCH,
+        ("query",),
+    ),
+    Tool(
+        "memory_search_hybrid",
+        "Search by words and meaning",
+        "Both, put together by reciprocal rank fusion. Use it where you would use either.",
+        _SEARCH,
+        ("query",),
+    ),
+    Tool(
+        "memory_search_multi_strategy",
+        "Search by several strategies",
+        "Race several strategies side by side (direct_fts, expanded_fts, semantic, summaries) and "
+        "fuse what they find by rank; what several of them found is surer, and the confidence "
+        "tells. Use it for most questions.",
+        {
+            **_SEARCH,
+            "timeout": _TIMEOUT,
+            "strategies": {
+                "type": "array",
+                "items": {"type": "string", "enum": list(STRATEGIES)},
+                "maxItems": len(STRATEGIES),
+                "description": "Only these (default: all).",
+            },
+        },
+        ("query",),
+    ),
+    Tool(
+        "memory_search_with_fallbacks",
+        "Search until something is found",
+        "The best search there is, with a floor under what counts as found. Where nothing does, it "
+        "looks at the sessions of the time asked about, greps raw transcripts, and at last says "
+        "what to ask instead. Use it when an answer matters more than time.",
+        {
+            **_SEARCH,
+            "enableGrep": {
+                "type": "boolean",
+                "description": "Whether raw transcripts may be searched (default true).",
+            },
+            "grepTimeout": _TIMEOUT,
+        },
+        ("query",),
+    ),
+    Tool(
+        "memory_list_layers",
+        "List the layers",
+        "Which layers of memory there are, and how much each holds. Use it first.",
+        {},
+    ),
+    Tool(
+        "memory_scan_recent_sessions",
+        "Scan recent sessions",
+        "The latest sessions with what was asked, done and left open. Use it for questions such as "
+        '"what was I working on yesterday"; without a query it gives the latest.',
+        {"query": _QUERY, "limit": _LIMIT},
+    ),
+    Tool(
+        "memory_grep_transcripts",
+        "Grep transcripts",
+        "Search the raw transcripts for exact text, tools' output included. Slow: a last resort, "
+        "when the others found nothing.",
+        {"query": _QUERY, "limit": _LIMIT, "timeout": _TIMEOUT},
+        ("query",),
+    ),
+)

@@ -1,0 +1,71 @@
+"""Handing over: a session or a topic as one page for whoever goes on with it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.app.search.recall import Reading, here
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError, NotFoundError
+from holdfast.learn.share_drafts import Words
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.uris import SCHEME, parse_uri
+from holdfast.recall.core.plan import Plan
+from holdfast.recall.lookup.trace import find_record
+from holdfast.research.handoff import pack_session, pack_topic
+from holdfast.research.handoff_page import Pack, as_markdown
+from holdfast.sources.rule_places import top_of
+
+_PLAN = Plan(limit=40, tokens=40_000, repeats=True)
+_SHORTEST = 6
+
+
+class HandOff(NamedTuple):
+    """A pack, and the page that it is."""
+
+    pack: Pack
+    page: str
+
+
+def hand_off(memory: Reading, what: str, bank: str | None = None) -> HandOff:
+    """The hand-off of a session, named by its id or that of anything in it, or of a topic."""
+    session = _session(memory, what, bank)
+    if session is not None:
+        pack = pack_session(memory.reader, session, memory.bank_name(session.bank))
+    else:
+        pack = _of_topic(memory, what, bank)
+    words = Words(Redactor(memory.settings.redact_patterns), top_of(here()))
+    return HandOff(pack, as_markdown(pack, words.clean))
+
+
+def _session(memory: Reading, what: str, bank: str | None) -> Session | None:
+    """The session that is meant, if one is: a word may be a topic as well."""
+    named = parse_uri(what)
+    if named is None or (not named.word and len(named.id) < _SHORTEST):
+        return None
+    reader = memory.reader
+    if what.startswith(SCHEME):
+        record = find_record(reader, None, what)
+        if isinstance(record, Turn | Exchange | Digest):
+            return reader.session(record.bank, record.session)
+        if not isinstance(record, Session):
+            raise InputError(
+                f"{what} is no part of one session.", "Name a session, or a topic in words."
+            )
+        return record
+    found = reader.find(memory.bank_id(bank), "session", named.id) if not named.word else []
+    return found[0] if len(found) == 1 and isinstance(found[0], Session) else None
+
+
+def _of_topic(memory: Reading, topic: str, bank: str | None) -> Pack:
+    id = memory.bank_id(bank)
+    if id is None:
+        raise InputError("A topic is handed over of one bank.", "Name it: --bank NAME.")
+    found = memory.recall_by(topic, bank, _PLAN)
+    if found.abstained or not found.hits:
+        near = f" It has words on: {', '.join(found.suggestions[:6])}." if found.suggestions else ""
+        raise NotFoundError(
+            f"Nothing in {found.bank} speaks of {topic!r}, so there is nothing to hand over.",
+            f"Ask in other words, or name a session.{near}",
+        )
+    return pack_topic(memory.reader, id, found.bank, topic, found.hits)

@@ -1,0 +1,101 @@
+"""Records as entries of an index: what each is called, when it was, and what it costs to read."""
+
+from __future__ import annotations
+
+from holdfast.app.answers.result_budget import LONGEST_RECORD
+from holdfast.app.answers.tool import Object
+from holdfast.language import cut
+from holdfast.model.knowledge import Fact, Memory, Rule
+from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.trust import Status
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.timeline import Event
+from holdfast.recall.lookup.trace import word_of
+from holdfast.recall.ranking.packing import tokens
+from holdfast.refine.core.passages import turn_text
+from holdfast.store.protocol import Reader, Record
+
+_TITLE = 160
+
+
+def entry_of(reader: Reader, record: Record, full: bool = False) -> Object:
+    """A record in a line; with its text where it is wanted in full."""
+    title, time = describe_record(record)
+    text = cut(text_of(record), LONGEST_RECORD)
+    told: Object = {
+        "uri": uri(word_of(record), record.id),
+        "kind": word_of(record),
+        "type": _type(record),
+        "title": cut(" ".join(title.split()), _TITLE),
+        "time": time,
+        "tokens": tokens(text),
+    }
+    session = getattr(record, "session", "")
+    host = reader.session(record.bank, session) if session else None
+    told |= {"session": host.host} if host else {}
+    trust = getattr(record, "trust", None)
+    told |= {"trust": trust.value} if trust is not None else {}
+    status = getattr(record, "status", Status.OBSERVED)
+    told |= {"status": status.value} if status is not Status.OBSERVED else {}
+    return told | ({"text": text} if full else {})
+
+
+def event_entry(reader: Reader, event: Event) -> Object:
+    """An event of a timeline in a line."""
+    named = parse_uri(event.uri)
+    found = reader.find(event.bank, event.kind, named.id, 1) if named else []
+    made = entry_of(reader, found[0]) if found else {"uri": event.uri, "tokens": 0}
+    made |= {"kind": event.kind, "time": event.time, "title": event.title}
+    made |= {"note": event.note} if event.note else {}
+    return made | ({"anchor": True} if event.anchor else {})
+
+
+def text_of(record: Record) -> str:
+    """All that a record says."""
+    match record:
+        case Turn():
+            return turn_text(record)
+        case Exchange():
+            parts = [record.title, record.summary, record.details, *record.facts]
+            files = (*record.files_modified, *record.files_read)
+            parts += [f"Keywords: {', '.join(record.keywords)}"] if record.keywords else []
+            parts += [f"Files: {', '.join(files)}"] if files else []
+            return "\n".join(part for part in parts if part)
+        case Digest():
+            return "\n".join(_of_digest(record))
+        case Memory():
+            return "\n".join(part for part in (record.what, record.where, record.why) if part)
+        case Fact():
+            return "\n".join(part for part in (record.problem, record.content) if part)
+        case Rule():
+            return f"{record.heading}\n{record.text}"
+        case _:
+            title, _ = describe_record(record)
+            body = getattr(record, "body", "")
+            return f"{title}\n{body}".strip()
+
+
+def _of_digest(digest: Digest) -> list[str]:
+    told = [f"Request: {digest.request}", f"Outcome: {digest.outcome.value}"]
+    for name in ("investigated", "learned", "completed", "next_steps"):
+        said: tuple[str, ...] = getattr(digest, name)
+        if said:
+            told.append(f"{name.replace('_', ' ').capitalize()}: {'; '.join(said)}")
+    return [*told, f"Topics: {', '.join(digest.topics)}"] if digest.topics else told
+
+
+def _type(record: Record) -> str:
+    match record:
+        case Exchange():
+            return record.type.value
+        case Digest():
+            return record.outcome.value
+        case Memory():
+            return record.network.value
+        case Fact():
+            return record.kind.value
+        case Turn():
+            return record.role.value
+        case _:
+            return word_of(record)

@@ -1,0 +1,156 @@
+"""Search with progressive disclosure: what its nine tools are for, and what they take.
+
+Standard library only, as `tool` is. `searching` answers them. An index comes first: titles, dates
+and what each record costs to read; then only what is worth it is read in full.
+"""
+
+from __future__ import annotations
+
+from holdfast.app.answers.tool import Object, Tool
+
+TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+FORMATS = ("index", "full")
+ORDERS = ("relevance", "date_desc", "date_asc")
+MODES = ("auto", "interactive")
+LIMIT, MOST = 20, 100
+DAYS = 90
+DEPTH, DEEPEST = 10, 50
+SESSIONS, SUGGESTED = 3, 5
+
+_QUERY: Object = {"type": "string", "description": "Words, names, or a question."}
+_FORMAT: Object = {
+    "type": "string",
+    "enum": list(FORMATS),
+    "description": "index (default): titles, dates, costs; full: the texts, some ten times as many "
+    "tokens. Look at the index first.",
+}
+_PROJECT: Object = {"type": "string", "description": "Another project than this folder's."}
+_DATE: Object = {"type": ["string", "number"]}
+_RANGE: Object = {
+    "type": "object",
+    "properties": {"start": _DATE, "end": _DATE},
+    "description": "From and to: ISO dates, or milliseconds since 1970.",
+}
+_DAYS: Object = {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": 100_000,
+    "description": f"Only the last so many days (default {DAYS}; 0 for all), unless dateRange "
+    "tells from when.",
+}
+_LIMIT: Object = {
+    "type": "integer",
+    "minimum": 1,
+    "maximum": MOST,
+    "description": f"How many at most (default {LIMIT}).",
+}
+_OFFSET: Object = {"type": "integer", "minimum": 0, "maximum": 10_000, "description": "Skip some."}
+_ORDER: Object = {"type": "string", "enum": list(ORDERS)}
+_ONE: Object = {"type": "string", "enum": list(TYPES)}
+_TYPE: Object = {"anyOf": [_ONE, {"type": "array", "items": _ONE}]}
+_SOME: Object = {"type": ["string", "array"], "items": {"type": "string"}}
+_DEPTH: Object = {"type": "integer", "minimum": 0, "maximum": DEEPEST}
+_COMMON: Object = {
+    "format": _FORMAT,
+    "project": _PROJECT,
+    "dateRange": _RANGE,
+    "days": _DAYS,
+    "limit": _LIMIT,
+    "offset": _OFFSET,
+    "orderBy": _ORDER,
+}
+_AROUND: Object = {"depth_before": _DEPTH, "depth_after": _DEPTH, "project": _PROJECT}
+
+SEARCH_TOOLS = (
+    Tool(
+        "search_observations",
+        "Search observations",
+        "Find what was worked on: requests and what came of them, memories and facts, by words and "
+        "by meaning.",
+        {
+            "query": _QUERY,
+            **_COMMON,
+            "type": {**_TYPE, "description": "Only of these types."},
+            "concepts": {**_SOME, "description": "Only with these keywords."},
+            "files": {**_SOME, "description": "Only what touched these files or folders/."},
+        },
+        ("query",),
+    ),
+    Tool(
+        "search_sessions",
+        "Search sessions",
+        "Find sessions by their summaries: what was asked, learned, done, and left to do.",
+        {"query": _QUERY, **_COMMON},
+        ("query",),
+    ),
+    Tool(
+        "search_user_prompts",
+        "Search prompts",
+        "Find what the user said, in the user's own words.",
+        {"query": _QUERY, **_COMMON},
+        ("query",),
+    ),
+    Tool(
+        "find_by_concept",
+        "Find by concept",
+        "Observations about a concept, by their keywords, the latest first.",
+        {"concept": {"type": "string"}, **_COMMON},
+        ("concept",),
+    ),
+    Tool(
+        "find_by_file",
+        "Find by file",
+        "Observations, commits and sessions that touched a file, the latest first. Takes a path, "
+        "the end of one, or a folder with a slash at its end.",
+        {"filePath": {"type": "string"}, **_COMMON},
+        ("filePath",),
+    ),
+    Tool(
+        "find_by_type",
+        "Find by type",
+        "Observations of a type, the latest first: decisions, bug fixes, features and so on.",
+        {"type": _TYPE, **_COMMON},
+        ("type",),
+    ),
+    Tool(
+        "get_recent_context",
+        "Get recent context",
+        "The latest sessions, with what was done in each. Use it to pick up work.",
+        {
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 20,
+                "description": f"How many sessions (default {SESSIONS}).",
+            },
+            "project": _PROJECT,
+        },
+    ),
+    Tool(
+        "get_context_timeline",
+        "Get a timeline",
+        "What came before and after a record or a date. The anchor is a uri from any result, the "
+        "start of an id, or an ISO date.",
+        {"anchor": {"type": ["string", "number"]}, **_AROUND},
+        ("anchor",),
+    ),
+    Tool(
+        "get_timeline_by_query",
+        "Get a timeline by query",
+        "What came before and after what speaks best of a query (mode auto, the default), or the "
+        "best few to choose an anchor from (mode interactive).",
+        {
+            "query": _QUERY,
+            "mode": {"type": "string", "enum": list(MODES)},
+            **_AROUND,
+            "days": _DAYS,
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 20,
+                "description": f"How many to choose from (default {SUGGESTED}).",
+            },
+        },
+        ("query",),
+    ),
+)

@@ -1,0 +1,65 @@
+"""Plugins as more tools in the memory agent's hands, each held to what it allows itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from holdfast.app.answers.tool import Object
+from holdfast.app.search.plugin_search import Providers
+from holdfast.errors import NotFoundError
+from holdfast.inference.chat import Tool
+from holdfast.language import cut
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.recall.ranking.plugin_hits import KIND
+
+_MOST_TOOLS = 12
+_DESCRIPTION = 400
+# What every service takes as the name of a tool.
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST_NAME = 48
+
+
+class PluginShelf:
+    """The tools of plugins that can be asked now. Which they are is asked once."""
+
+    def __init__(self, providers: Providers) -> None:
+        self._providers = providers
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def tools(self) -> Sequence[Tool]:
+        """What may be called. A plugin describes its tools itself, and it is said that it does."""
+        found: list[Tool] = []
+        for offer in self._providers.tools()[:_MOST_TOOLS]:
+            spelled = _UNFIT.sub("_", f"{offer.provider}_{offer.name.rpartition('__')[2]}")
+            name = f"{spelled[:_LONGEST_NAME]}_{len(found)}"
+            self._known[name] = (offer.provider, offer.name)
+            about = f"Of the plugin {offer.provider}, in its words: {offer.description}"
+            found.append(Tool(name, cut(about, _DESCRIPTION), offer.schema))
+        return found
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Object:
+        """What a tool gives, as text from outside."""
+        if name not in self._known:
+            known = ", ".join(self._known) or "none of plugins"
+            raise NotFoundError(f"There is no tool {name[:100]!r}.", f"There are: {known}.")
+        provider, tool = self._known[name]
+        told = self._providers.call(provider, tool, arguments)
+        return {
+            "provider": provider,
+            "results": [
+                {
+                    "uri": uri(KIND, f"{one.provider}/{one.tool}/{_mark(one.text)}"),
+                    "content": one.text,
+                    "metadata": {"trust": Trust.EXTERNAL.value},
+                }
+                for one in told
+            ],
+        }
+
+
+def _mark(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,243 @@
+"""Investigations as sessions: started, watched, gone on with, stopped, and read afterwards.
+
+Every question has a session with a name at once. Its steps are written to a journal in the home
+while it runs, so any process can follow it. The same question in the same session, of a memory that
+has not changed, is not asked again. Words are kept without secrets; what is forgotten since is not
+shown, and what is erased takes all sessions with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from holdfast.app.answers.ask import Asked, Wish, steps
+from holdfast.capture.places import Places
+from holdfast.errors import CancelledError, HoldfastError, InputError
+from holdfast.language import squeeze
+from holdfast.model.ids import content_id
+from holdfast.model.query import Answer
+from holdfast.model.research import ENDS, Event, Stage
+from holdfast.recall.core.plan import Plan
+from holdfast.regex import regex
+from holdfast.research.answer import Way
+from holdfast.research.followups import in_context
+from holdfast.research.journal_lines import line_of, question_line, read_answer, without
+from holdfast.research.session_journal import (
+    ASKED,
+    MOST_QUESTIONS,
+    Line,
+    Run,
+    Session,
+    Sessions,
+    new_id,
+)
+from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    from holdfast.research.team import TeamAnswer
+
+_KEPT = 4000
+_PATIENCE_S = 10.0
+# Words, marks and short numbers, which no secret is made of; anything else is looked at closely.
+_HARMLESS = regex(r"(?:[^\W\d_]{1,20}(?![^\W\d_])|(?<!\d)\d{1,4}(?!\d)|[\s.,;!?'’()/_-])*")
+_DIGITS = 6
+_SIGNS = ("pass", "secret", "token", "key", "pwd", "cred", "auth", "private")
+
+
+class Investigation:
+    """One question of a session. Its name is known before it is asked; iterating does the work."""
+
+    def __init__(self, memory: Asked, wish: Wish, session: str = "", id: str = "") -> None:
+        """Of a new session, called `id` if that is given, or going on with one that is there."""
+        self.sessions = sessions_of(memory.settings)
+        self.id = self.sessions.find(session) if session else id or new_id()
+        self._memory = memory
+        self._wish = wish
+        self._follows = bool(session)
+        self._bank = memory.bank_id(wish.bank)
+
+    def __iter__(self) -> Iterator[Event]:
+        with self.sessions.run(self.id, self._follows) as run:
+            if run is None:
+                yield from map(self._named, steps(self._memory, self._wish))
+            else:
+                yield from self._told(run)
+
+    def answer(self) -> Answer:
+        """The answer alone."""
+        for event in self:
+            if event.answer is not None:
+                return event.answer
+        raise CancelledError()
+
+    def moment(self) -> str:
+        """Now, by the memory's clock."""
+        return self._memory.moment()
+
+    def _named(self, event: Event) -> Event:
+        answer = event.answer
+        return event._replace(answer=replace(answer, session_id=self.id)) if answer else event
+
+    def _told(self, run: Run) -> Iterator[Event]:
+        """The steps, each written down before it is told; the last one whatever happens."""
+        clean = _cleaner(self._memory.settings, self._wish.question)
+        before = [line for line in run.lines() if line.get("stage") == ASKED]
+        if len(before) >= MOST_QUESTIONS:
+            raise InputError(
+                f"{self.id} has {len(before)} questions already.", "Begin a new session."
+            )
+        earlier = [str(line.get("reads") or line.get("question")) for line in before]
+        reads = in_context(self._wish.question, earlier)
+        key = self._key(reads)
+        run.write(question_line(
+            self._memory.moment(), clean(self._wish.question[:_KEPT]),
+            clean(reads[:_KEPT]) if reads != self._wish.question else "", key,
+        ))  # fmt: skip
+        last = Event(Stage.CANCELLED, "Stopped before the end.")
+        try:
+            for event in self._steps(run, reads, key, earlier):
+                last = event
+                if event.stage not in ENDS:
+                    run.write(line_of(event, self._memory.moment(), clean))
+                yield event
+                if run.cancelled and event.stage not in ENDS:
+                    last = Event(Stage.CANCELLED, "Cancelled.")
+                    yield last
+                    return
+        except HoldfastError as error:
+            last = Event(Stage.FAILED, f"{error.message} {error.remedy}".strip())
+            raise
+        finally:
+            if last.stage not in ENDS:
+                last = Event(Stage.CANCELLED, "Stopped before the end.")
+            if last.answer is not None and last.answer.cost.tokens:
+                key = self._key(reads)  # what a model takes is written down beside the memory
+            run.write(line_of(last, self._memory.moment(), clean, key))
+
+    def _steps(self, run: Run, reads: str, key: str, earlier: list[str]) -> Iterator[Event]:
+        known = next(
+            (
+                line
+                for line in reversed(run.lines())
+                if line.get("answer") and line.get("key") == key
+            ),
+            None,
+        )
+        if known is not None:
+            text = "The same question of the same memory was answered before."
+            yield self._named(Event(Stage.DONE, text, answer=read_answer(known["answer"])))
+            return
+        if reads != self._wish.question:
+            yield Event(Stage.PLANNED, f"Read as: {reads}", query=reads)
+        wish = self._wish._replace(
+            question=reads, before=tuple(earlier), stopped=lambda: run.cancelled
+        )
+        for event in steps(self._memory, wish):
+            yield self._named(event)
+
+    def _key(self, reads: str) -> str:
+        """What makes an answer the same: the question as it is read, how it is asked, the state of
+        the memory, and the day, which "yesterday" depends on."""
+        wish = self._wish
+        how = (
+            wish.as_of,
+            wish.budget.value,
+            *wish.layers,
+            str((wish.providers, wish.rounds, wish.limit, wish.model)),
+        )
+        settings = self._memory.settings
+        if wish.remotes and settings.remotes.exists():
+            how = (*how, self._memory.moment()[:16])  # what servers know changes by itself
+        state = self._memory.reader.generation() if settings.store else state_of(settings.database)
+        asked = squeeze(reads).casefold()
+        return content_id(asked, str(self._bank), *how, state, self._memory.moment()[:10])
+
+
+def sessions_of(settings: Settings) -> Sessions:
+    """The sessions of a home; of somebody who sees only some banks, their own."""
+    folder, asking = Places(settings.home).research, settings.principal
+    if asking is not None and asking.banks is not None:
+        return Sessions(folder / f"of-{asking.key}", True)
+    return Sessions(folder, bool(settings.store))
+
+
+def start(settings: Settings, wish: Wish, session: str = "") -> str:
+    """Begin an investigation behind the scenes, in a thread of this process; returns its name once
+    there is something to follow. `sessions_of(settings).tail(name)` follows it, `.cancel(name)`
+    stops it."""
+    id = sessions_of(settings).find(session) if session else new_id()
+    begun = Flag()
+    failed: list[HoldfastError] = []
+
+    def drive() -> None:
+        from holdfast.app.search import recall
+
+        try:
+            with recall.Reading(settings) as memory:
+                for _ in Investigation(memory, wish, session and id, id):
+                    begun.set()
+        except HoldfastError as error:
+            failed.append(error)
+        finally:
+            begun.set()
+
+    Thread(target=drive, name=id, daemon=True).start()
+    begun.wait(_PATIENCE_S)
+    if failed:
+        raise failed[0]
+    return id
+
+
+def team_query(memory: Asked, question: str, bank: str | None, limit: int) -> TeamAnswer:
+    """What the team knows: out of commits, pulls and issues, what sessions came to, and rules."""
+    from holdfast.research import team
+
+    wish = Wish(question, bank, team.LAYERS, limit=limit)
+    answer = Investigation(memory, wish).answer()
+    id = memory.bank_id(bank)
+    found = memory.recall_by(question, bank, Plan(team.LAYERS, limit, wish.budget))
+    people = team.people_for(memory.reader, Way(id, question, memory.moment)) if id != "" else ()
+    return team.TeamAnswer(answer, found.hits, people)
+
+
+def shown(memory: Asked, id: str) -> tuple[Session, list[Line]]:
+    """A session with its lines; without the words of what is not shown any more."""
+    sessions = sessions_of(memory.settings)
+    name = sessions.find(id)
+    lines = sessions.lines(name)
+    return sessions.session(name), without(memory.reader, lines)
+
+
+def state_of(database: Path) -> str:
+    """A word that changes when the memory does, the same for every process."""
+    parts: list[str] = []
+    for path in (database, database.with_name(f"{database.name}-wal")):
+        try:
+            found = path.stat()
+        except OSError:
+            continue
+        if found.st_size:
+            parts.append(f"{found.st_size}.{found.st_mtime_ns}")
+    return " ".join(parts)
+
+
+def _cleaner(settings: Settings, question: str) -> Callable[[str], str]:
+    """Takes secrets out of what is kept. To look for them takes longer than to answer, so a
+    question of plain words is not looked through; what memory says was, long ago."""
+    low = question[:_KEPT].lower()
+    plain = _HARMLESS.fullmatch(low) is not None and not any(sign in low for sign in _SIGNS)
+    if plain and sum(map(str.isdigit, low)) <= _DIGITS and not settings.redact_patterns:
+        return lambda text: text
+    from holdfast.capture import redact
+
+    redactor = redact.Redactor(settings.redact_patterns)
+
+    def clean(text: str) -> str:
+        return redactor.redact(text).text
+
+    return clean

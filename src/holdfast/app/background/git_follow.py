@@ -1,0 +1,99 @@
+"""The histories that were read once, followed from then on.
+
+Only repositories that the user gave are ever looked at, and one that did not move costs no more
+than reading a few small files. One that cannot be read is noted as a chore of its own, so that
+the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+
+from holdfast.app.background.step_runner import Chores, EnoughError, Work
+from holdfast.app.memory import rules_of
+from holdfast.capture.redact import Redactor
+from holdfast.errors import HoldfastError, InputError
+from holdfast.refine.git.history import Reading, read_history
+from holdfast.sources.git.git_process import Git
+from holdfast.sources.git.refs import Tips, read_tips
+from holdfast.sources.git.tip_check import look_at_tips, tagged_at
+from holdfast.store.history import Repository
+
+MOST_S = 30.0
+
+
+def follow_histories(work: Work, known: Iterable[Repository]) -> str:
+    """Read what is new in repositories that moved, for a while; returns what came of it."""
+    redactor = Redactor(work.settings.redact_patterns)
+    chores = Chores(work.log, redactor, work.now)
+    chores.load(work.memory)
+    until = monotonic() + MOST_S
+    new = failed = 0
+    for repository in known:
+        name = f"history of {repository.path}"
+        if chores.waits(name):
+            continue
+        try:
+            new += _follow(work, repository, until)
+            chores.done(name, work.memory)
+        except EnoughError:
+            work.more = True
+            return f"{new} commits; more wait"
+        except HoldfastError as error:
+            failed += 1
+            chores.failed(name, error, work.memory)
+    told = [f"{new} commits"] * bool(new) + [f"{failed} repositories cannot be read"] * bool(failed)
+    return "; ".join(told)
+
+
+def _excluded(work: Work, repository: Repository) -> bool:
+    """Whether the settings have come to exclude it since."""
+    return work.memory.banks.excluded(repository.folder or repository.path)
+
+
+def _follow(work: Work, repository: Repository, until: float) -> int:
+    place = _place(repository)
+    if not moved(repository, place) or _excluded(work, repository):
+        return 0
+
+    def tick(done: int, total: int) -> None:
+        work.tick("reading history", done, total)
+        if monotonic() > until:
+            raise EnoughError
+
+    how = Reading(rules_of(work.settings), repository.bank, repository.diffs)
+    return read_history(work.memory.store, work.memory.banks, place, how, work.now, tick).new
+
+
+def _place(repository: Repository) -> Path:
+    """Where to look at it from: the working folder it was read from, if that is still there."""
+    for place in (repository.folder, repository.path):
+        if place and Path(place).is_dir():
+            return Path(place)
+    raise InputError(
+        f"{repository.folder or repository.path} is not there any more.",
+        "What was read of its history is kept. If it was moved, read it again from where it is: "
+        "holdfast ingest REPOSITORY.",
+    )
+
+
+def moved(repository: Repository, place: Path) -> bool:
+    """Whether HEAD, a branch or the tags are not what they were when it was read."""
+    common = Path(repository.path)
+    tips = look_at_tips(common, place if place != common else None)
+    if tips is None:
+        tips = _asked(place)
+    if (tips.head, set(tips.all)) != (repository.head, set(repository.tips)):
+        return True
+    return tagged_at(common) > datetime.fromisoformat(repository.read_at).timestamp()
+
+
+def _asked(place: Path) -> Tips:
+    """What git itself says; an error where it can say nothing."""
+    git = Git(place)
+    with git.stream("rev-parse", "--git-dir"):
+        pass  # says what is wrong
+    return read_tips(git)

@@ -1,0 +1,20 @@
+"""Advice by a model, put together. Loaded only where the settings name a model service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.app.memory import Holdfast
+from holdfast.inference.service_choice import choose_chat
+from holdfast.refine.by_model.advice import OPERATION, advise
+from holdfast.spend.governor import Governor
+
+
+def advise_reviews(memory: Holdfast, now: Callable[[], str], tick: Callable[[], None]) -> int:
+    """Ask about what is up for review, as far as the caps allow."""
+    models = memory.settings.models
+    chat = choose_chat(models, OPERATION)
+    if chat is None:
+        return 0
+    governor = Governor(chat, memory.store, models.caps, now, models.prices)
+    return advise(memory.store, governor, now, tick)

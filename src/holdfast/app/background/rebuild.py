@@ -1,0 +1,99 @@
+"""Making again what older rules and prompts made: what there is, what it takes, and doing it.
+
+By rules it costs nothing. By a model it is priced first, and done as far as the caps allow; what
+was done stays done, so running it again goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from holdfast.app.background.model_summaries import Models, open_models, sum_up_again
+from holdfast.app.briefs.briefing import prepare_briefs
+from holdfast.app.ingest.stages import know
+from holdfast.app.memory import Holdfast
+from holdfast.capture.places import Places
+from holdfast.refine.by_model.pricing import Estimate, estimate, needs
+from holdfast.refine.by_model.summarise import Done
+from holdfast.refine.model_output.prompts import VERSION as PROMPTS
+from holdfast.refine.sessions.derive import derive_outdated, derive_stale
+from holdfast.spend.prices import price_of
+
+Tick = Callable[[int, int], None]
+
+
+class Offer(NamedTuple):
+    """What a model would be asked for. `service` is "" where none may be asked; `held` says why
+    it would not go on at once."""
+
+    service: str
+    estimate: Estimate
+    held: str = ""
+
+
+def finish(memory: Holdfast) -> int:
+    """Derive what waits for it; returns how many sessions there were."""
+    done = derive_stale(memory.store)
+    know(memory.store, memory.now)
+    _renew_briefs(memory, done)
+    return done
+
+
+def renew(memory: Holdfast, tick: Tick) -> int:
+    """Make again by rules what older ones made; returns how many sessions it was."""
+    done = derive_stale(memory.store) + derive_outdated(memory.store, tick)
+    know(memory.store, memory.now)
+    _renew_briefs(memory, done)
+    return done
+
+
+def offer(memory: Holdfast) -> Offer:
+    """What a model would be asked for, and what that takes."""
+    models = open_models(memory)
+    if models is None:
+        return Offer("", Estimate())
+    store, settings = memory.store, memory.settings.models
+    found = needs(
+        store, store.outdated_summaries(PROMPTS), models.is_over, models.limits.input_tokens
+    )
+    price = price_of(models.chat.model, dict(settings.prices))
+    now = memory.now()
+    made = estimate(
+        found,
+        settings.caps,
+        price,
+        store.spent(now[:10]),
+        lambda bank, session: store.spent("", bank, session),
+    )
+    return Offer(models.governor.model, made, _held(models, now))
+
+
+def _held(models: Models, now: str) -> str:
+    for pause in models.store.pauses():
+        if pause.service == models.governor.model and pause.since <= now < pause.until:
+            return f"{pause.service} rests until {pause.until}: {pause.problem}"
+    return ""
+
+
+def accept(memory: Holdfast, offered: Offer, tick: Tick) -> Done:
+    """Have the model asked, as far as the caps allow."""
+    calls = offered.estimate.calls
+    done = 0
+
+    def count() -> None:
+        nonlocal done
+        tick(done, max(calls, done))
+        done += 1
+
+    came = sum_up_again(
+        memory, [(need.bank, need.session) for need in offered.estimate.sessions], count
+    )
+    know(memory.store, memory.now)
+    _renew_briefs(memory, came.exchanges + came.digests)
+    return came
+
+
+def _renew_briefs(memory: Holdfast, changed: int) -> None:
+    if changed and Places(memory.settings.home).briefs.is_dir():
+        prepare_briefs(memory.settings, memory.now)

@@ -1,0 +1,149 @@
+"""What a pass of the worker is made of: steps, each guarded, and what they share."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from holdfast.app.background.transcript_queue import Unread
+from holdfast.app.background.worker_log import WorkLog
+from holdfast.app.memory import Holdfast
+from holdfast.capture.places import Places
+from holdfast.capture.redact import Redactor
+from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
+from holdfast.model.accounts import Chore
+from holdfast.settings import Settings
+
+FIRST_PAUSE_S = 30
+LONGEST_PAUSE_S = 4 * 3600
+_PROBLEM = 400
+
+
+class StopError(Exception):
+    """The worker was asked to leave; a step broken off by this has not failed."""
+
+
+class EnoughError(Exception):
+    """A step has taken its time; the rest of it waits for the next pass."""
+
+
+@dataclass(slots=True)
+class Work:
+    """One pass. `sessions` had events, `transcripts` were named by them; `read` tells that these
+    were read. A step that sets `more` asks for another pass at once. `tick` tells how far a long
+    step is, and raises when the worker must leave."""
+
+    settings: Settings
+    places: Places
+    opened: Holdfast | None
+    unread: Unread
+    log: WorkLog
+    now: Callable[[], str]
+    tick: Callable[[str, int, int], None]
+    sessions: set[str] = field(default_factory=set[str])
+    transcripts: set[Path] = field(default_factory=set[Path])
+    more: bool = False
+    read: bool = False
+
+    @property
+    def memory(self) -> Holdfast:
+        """The memory, open; not for a step that stands alone."""
+        assert self.opened is not None
+        return self.opened
+
+
+class Step(NamedTuple):
+    """A piece of a pass; it returns what it did, in words, or "" if there was nothing to do. A
+    step that `stands_alone` needs no database, and runs also where there is none."""
+
+    name: str
+    run: Callable[[Work], str]
+    stands_alone: bool = False
+
+
+class Attempt:
+    """Holds back whatever goes wrong inside, but not the wish that we stop, nor that a newer
+    program has taken over."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, StopError | NewerSchemaError):
+            return False
+        self.error = error
+        return True
+
+
+class Chores:
+    """Which steps have failed, and when each is tried again. Kept in the store; where that
+    fails, in the log and for the life of this worker."""
+
+    def __init__(self, log: WorkLog, redactor: Redactor, now: Callable[[], str]) -> None:
+        self._log = log
+        self._redactor = redactor
+        self._now = now
+        self._known: dict[str, Chore] = {}
+
+    def load(self, memory: Holdfast | None) -> None:
+        """Take up what earlier workers noted."""
+        if memory is not None:
+            self._known = {chore.name: chore for chore in memory.store.chores()}
+
+    def waits(self, name: str) -> bool:
+        """Whether it is too early to try again. A failure in the future tells that the clock
+        was set back, and not to wait for it."""
+        chore = self._known.get(name)
+        return chore is not None and chore.failed_at <= self._now() < chore.not_before
+
+    def failed(self, name: str, error: Exception, memory: Holdfast | None) -> Chore:
+        """Note a failure; the pause before the next try doubles."""
+        now = self._now()
+        attempts = self._known[name].attempts + 1 if name in self._known else 1
+        pause = min(FIRST_PAUSE_S * 2 ** min(attempts - 1, 20), LONGEST_PAUSE_S)
+        problem = self._redactor.redact(spell(error)).text[:_PROBLEM]
+        chore = Chore(name, attempts, problem, now, _later(now, pause))
+        self._known[name] = chore
+        self._log.say(f"{name} failed ({attempts}): {problem}; next try from {chore.not_before}")
+        if memory is not None:
+            self._keep(lambda: memory.store.put_chore(chore), memory)
+        return chore
+
+    def done(self, name: str, memory: Holdfast | None) -> None:
+        """The step went well."""
+        if self._known.pop(name, None) is not None and memory is not None:
+            self._keep(lambda: memory.store.clear_chore(name), memory)
+
+    def _keep(self, change: Callable[[], None], memory: Holdfast) -> None:
+        try:
+            with memory.store.transaction():
+                change()
+        except StoreError as error:
+            self._log.say(f"cannot be noted in the store: {error.message}")
+
+
+def spell(error: Exception) -> str:
+    """What went wrong, and where for a fault of ours."""
+    if isinstance(error, HoldfastError):
+        return f"{error.message} {error.remedy}".strip()
+    told = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(told[-1].filename).name}:{told[-1].lineno})" if told else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def _later(moment: str, seconds: float) -> str:
+    at = datetime.fromisoformat(moment) + timedelta(seconds=seconds)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,316 @@
+"""The steps of a pass, in their order. A new kind of background work is one more line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, time
+
+from holdfast.app.background.step_runner import EnoughError, Step, Work
+from holdfast.app.briefs.briefing import prepare_briefs
+from holdfast.app.curation.curating import remove_derived_files
+from holdfast.app.ingest import stages
+from holdfast.app.memory import rules_of
+from holdfast.app.search.recall import ALL_BANKS
+from holdfast.brief.injection_outcomes import settle_injections
+from holdfast.capture.inbox import make_inbox
+from holdfast.errors import HoldfastError
+from holdfast.inference import packaged
+from holdfast.learn.erasure import finish, is_unfinished
+from holdfast.model.accounts import Injection
+from holdfast.refine.core.banks import Banks
+from holdfast.refine.core.passages import EAGER, LATER
+from holdfast.refine.hooks import drain as events
+from holdfast.refine.hooks import journal_archive
+from holdfast.refine.hooks import reconcile as reconciling
+from holdfast.refine.hooks.drain import Injected
+from holdfast.refine.sessions.derive import derive_stale
+from holdfast.settings import NO_MODEL, OFF, Settings
+from holdfast.store.protocol import Reader
+
+MARKS_KEPT_S = 30 * 86400.0
+LEFTOVERS_KEPT_S = 86400.0
+TURNS_S = 20.0
+SUMS_S = 60.0
+
+
+def drain(work: Work) -> str:
+    """Take up what hooks left: into journals, with the secrets out, and out of memory."""
+    if work.places.inbox_line.exists():
+        make_inbox(work.places)
+    banks = Banks(work.settings)
+    done = events.drain(work.places, banks, rules_of(work.settings), work.now, _keeper(work))
+    for problem in done.problems:
+        work.log.say(f"an event cannot be kept: {problem}")
+    for news in done.sessions.values():
+        work.sessions.add(news.session)
+        if news.transcript:
+            work.transcripts.add(Path(news.transcript))
+    if done.problems:
+        raise HoldfastError(f"Events cannot be kept: {done.problems[0]}.", "Make room for them.")
+    failed = f", {done.failed} of them cut short" if done.failed else ""
+    return f"{done.events} events{failed}" if done.events else ""
+
+
+def _keeper(work: Work) -> Callable[[Sequence[Injected]], bool]:
+    """Notes what hooks put into sessions, where there is a memory to note it in."""
+
+    def keep(notes: Sequence[Injected]) -> bool:
+        if work.opened is None:
+            return False
+        store, banks = work.memory.store, work.memory.banks
+        with store.transaction():
+            for n in notes:
+                bank = banks.ensure(store, n.cwd) if n.cwd else ""
+                store.add_injection(
+                    Injection(n.id, bank, n.session, n.time, n.kind, n.characters, n.records)
+                )
+        return True
+
+    return keep
+
+
+def reconcile(work: Work) -> str:
+    """Read of settled sessions what their transcripts lack."""
+    memory = work.memory
+    rules = rules_of(work.settings)
+    done = reconciling.reconcile(memory.store, memory.banks, work.places, rules, work.now)
+    for source in done.transcripts.gone:
+        work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    read, old = done.journals, journal_archive.put_away(memory.store, work.places)
+    told = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(read.files_read)
+    told += [f"{old} old journals put away"] * bool(old)
+    return "; ".join(told)
+
+
+def ingest(work: Work) -> str:
+    """Read the transcripts of sessions that had events, then a portion of all the rest."""
+    inputs = work.unread.of_sessions(work.sessions, work.transcripts)
+    if work.unread.due():
+        problems: list[str] = []
+        work.unread.look(work.memory.reader, problems)
+        for problem in problems:
+            work.log.say(f"left out: {problem}")
+    known = {item.path for item in inputs}
+    inputs += [item for item in work.unread.portion() if item.path not in known]
+    account = work.memory.ingest(
+        inputs,
+        workers=1,
+        progress=lambda done, total: work.tick("reading", done, total),
+        then_know=False,
+    )
+    for source in account.gone:
+        work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    work.unread.settle()
+    work.read = True
+    work.more = work.more or work.unread.more
+    told = f"{account.lines} lines of {account.files_read} files" if account.files_read else ""
+    gone = f"{len(account.gone)} files are gone from disk" if account.gone else ""
+    return "; ".join(filter(None, (told, gone)))
+
+
+def history(work: Work) -> str:
+    """Read on in the histories of repositories that the user had read, where they moved."""
+    known = work.memory.reader.repositories() if work.settings.git_read else []
+    if not known:
+        return ""
+    from holdfast.app.background import git_follow
+
+    return git_follow.follow_histories(work, known)
+
+
+def derive(work: Work) -> str:
+    """Bring sessions up to date that someone left half-way."""
+    done = derive_stale(work.memory.store, lambda: work.tick("deriving", 0, 0))
+    return f"{done} sessions" if done else ""
+
+
+def summarise(work: Work) -> str:
+    """Let a model sum up what rules have, if the settings name one."""
+    if work.settings.models.use == NO_MODEL:
+        return ""
+    from holdfast.app.background import model_summaries
+
+    done = model_summaries.summarise(
+        work.memory, work.places, work.now, lambda: work.tick("summing up", 0, 0)
+    )
+    told = [f"{done.exchanges} exchanges, {done.digests} sessions"] * bool(
+        done.exchanges or done.digests
+    )
+    told += [f"{done.failed} came to nothing"] * bool(done.failed)
+    told += [f"stopped: {done.stopped}"] * bool(done.stopped)
+    return "; ".join(told)
+
+
+def extract(work: Work) -> str:
+    """Let a model extract memories, if the settings name one for that."""
+    models = work.settings.models
+    if models.use == NO_MODEL or not models.extraction:
+        return ""
+    from holdfast.app.curation import model_reflection
+
+    done = model_reflection.extract(
+        work.memory, work.places, work.now, lambda: work.tick("extracting", 0, 0)
+    )
+    told = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
+    told += [f"{done.failed} came to nothing"] * bool(done.failed)
+    told += [f"stopped: {done.stopped}"] * bool(done.stopped)
+    return "; ".join(told)
+
+
+def know(work: Work) -> str:
+    """Work out what is known above the session, where something under it has changed."""
+    store = work.memory.store
+    kept: list[str] = []
+    for bank in store.banks():
+        if bank.retention:
+            from holdfast.learn import bank_settings
+
+            gone, back = bank_settings.keep_retention(store, bank, work.now)
+            work.more = work.more or bool(gone or back)
+            kept += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
+            kept += [f"{back} sessions of {bank.name} brought back"] * bool(back)
+    for line in kept:
+        work.log.say(line)
+
+    def tick() -> None:
+        work.tick("knowing", 0, 0)
+
+    done = stages.know(store, work.now, tick)
+    proposed = work.memory.follow(tick)
+    told = [f"{count} {name}" for name, count in done.items() if count]
+    return ", ".join([*kept, *told, *([f"{proposed} rules proposed"] if proposed else [])])
+
+
+def advise(work: Work) -> str:
+    """Let a model say a word on what people should decide, if the settings name one."""
+    open_ones = [r for r in work.memory.reviews(ALL_BANKS) if not r.advice]
+    if work.settings.models.use == NO_MODEL or not open_ones:
+        return ""
+    from holdfast.app.background import model_advice
+
+    done = model_advice.advise_reviews(
+        work.memory, work.now, lambda: work.tick("asking for advice", 0, 0)
+    )
+    return f"advice on {done} questions" if done else ""
+
+
+def settle(work: Work) -> str:
+    """Tell what became of what hooks put into sessions that are over."""
+    done = settle_injections(work.memory.store, work.now())
+    return f"{done.settled} injections" if done.settled else ""
+
+
+def brief(work: Work) -> str:
+    """Prepare what the next sessions are told, so that their hooks only have to read it."""
+    written = prepare_briefs(work.settings, work.now)
+    return f"{len(written)} banks" if written else ""
+
+
+def overwrite(work: Work) -> str:
+    """Finish an erasure that was broken off."""
+    if not is_unfinished(work.memory.store):
+        return ""
+    finish(work.memory.store)
+    remove_derived_files(work.settings)
+    return "what was erased is in no file any more"
+
+
+def embed(work: Work) -> str:
+    """Give vectors to what waits for them, to commits and turns for a while only."""
+    if not waits_for_vectors(work.memory.reader, work.settings):
+        return ""
+    until = monotonic() + SUMS_S
+    reached = 0
+
+    def tick(done: int, total: int) -> None:
+        nonlocal reached
+        reached = done
+        work.tick("embedding", done, total)
+        if monotonic() > until:
+            raise EnoughError
+
+    try:
+        left = work.memory.embed(TURNS_S, tick, threads=1)
+    except EnoughError:
+        left = 1
+    work.more = work.more or bool(left and reached)
+    return f"{reached} passages got vectors{'; more wait' if left else ''}"
+
+
+def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
+    """Whether it is worth to load the model. The whole name of one that the settings name is only
+    known once it is open: until then it is taken for the one whose vectors there are, if that is
+    called so."""
+    if settings.embed_model == NO_MODEL:
+        return False
+    models = [name for name, _ in reader.vector_models()]
+    name = packaged.EMBEDDER_NAME
+    if settings.embed_model or settings.embed_endpoint:
+        if len(models) != 1:
+            return bool(models) or reader.count_unembedded("", (*EAGER, *LATER)) > 0
+        name = models[0]
+        if not _may_be(name, settings):
+            return True
+    waiting = reader.count_unembedded(name, (*EAGER, *LATER)) > 0
+    return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
+
+
+def _may_be(name: str, settings: Settings) -> bool:
+    """Whether vectors of this name can be of the model that the settings name."""
+    if settings.embed_endpoint:
+        return name.startswith(f"{settings.embed_endpoint_model}@")
+    folder = Path(settings.embed_model).expanduser().resolve().name
+    return name != packaged.EMBEDDER_NAME and name.rpartition("-")[0] == folder
+
+
+def push(work: Work) -> str:
+    """Send what people shared to servers that could not be reached before."""
+    settings = work.settings
+    if settings.remote.use == OFF or not settings.remotes.exists():
+        return ""
+    from holdfast.app.remote import outbox
+
+    return outbox.push_due(work.memory)
+
+
+def tidy(work: Work) -> str:
+    """Remove what nobody needs any more: marks of old sessions, files left half-written."""
+    removed = _remove_old(work.places.marks, "*", MARKS_KEPT_S)
+    settings = work.settings
+    for folder, left in (
+        (settings.vectors, ".*.vectors.*"),
+        (settings.home / "backups", ".*.part"),
+    ):
+        removed += _remove_old(folder, left, LEFTOVERS_KEPT_S)
+    return f"{removed} old files removed" if removed else ""
+
+
+def _remove_old(folder: Path, pattern: str, kept_s: float) -> int:
+    removed = 0
+    for path in folder.glob(pattern) if folder.is_dir() else ():
+        with suppress(OSError):
+            if path.is_file() and time() - path.stat().st_mtime > kept_s:
+                path.unlink()
+                removed += 1
+    return removed
+
+
+STEPS = (
+    Step("drain", drain, stands_alone=True),
+    Step("ingest", ingest),
+    Step("history", history),
+    Step("reconcile", reconcile),
+    Step("derive", derive),
+    Step("summarise", summarise),
+    Step("extract", extract),
+    Step("settle", settle),
+    Step("know", know),
+    Step("advise", advise),
+    Step("overwrite", overwrite),
+    Step("brief", brief),
+    Step("push", push),
+    Step("embed", embed),
+    Step("tidy", tidy, stands_alone=True),
+)

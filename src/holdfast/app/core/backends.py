@@ -1,0 +1,92 @@
+"""Which store a memory lies in: the file in its home, or the server that the settings name.
+
+The only place that names a concrete store. What a server needs is loaded where one is named, so
+that a memory in a file starts as fast as ever.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import cast
+
+from holdfast.errors import SettingsError
+from holdfast.settings import Settings
+from holdfast.store.protocol import ReadStore, Store
+from holdfast.store.sqlite.store import SqliteStore
+
+
+def open_store(settings: Settings, create: bool = True) -> Store:
+    """The memory of these settings. Without `create` none is made where there is no file."""
+    if settings.store:
+        check_postgres(settings)
+        from holdfast.store.postgres.store import PostgresStore
+
+        return kept_to(settings, PostgresStore(settings.store))
+    return kept_to(settings, SqliteStore(settings.database, create=create))
+
+
+def kept_to(settings: Settings, store: Store) -> Store:
+    """A store as whoever the settings name may use it."""
+    if settings.principal is None or settings.principal.unbounded:
+        return store
+    from holdfast.store import fenced
+
+    return fenced.fenced(store, settings.principal)
+
+
+def close_settled(store: Store) -> None:
+    """Close a store that was written. A file is brought to rest first, so that who closes it later
+    changes nothing any more."""
+    if isinstance(store, SqliteStore):
+        store.settle()
+    store.close()
+
+
+def open_as_it_is(settings: Settings) -> Store:
+    """The same for those in a hurry: one of an older version is refused, not brought up to
+    date."""
+    if settings.store:
+        check_postgres(settings)
+        from holdfast.store.postgres import store as stores
+
+        return kept_to(settings, stores.PostgresStore(settings.store, as_it_is=True))
+    return kept_to(settings, SqliteStore(settings.database, create=False, as_it_is=True))
+
+
+def open_to_ask(settings: Settings) -> ReadStore:
+    """The same for those who must not be able to write."""
+    if settings.store:
+        check_postgres(settings)
+        from holdfast.store.postgres.read_only import PostgresReadStore
+
+        made: ReadStore = PostgresReadStore(settings.store)
+    else:
+        from holdfast.store.sqlite import read_only
+
+        made = read_only.SqliteReadStore(settings.database)
+    # What only asks goes the same ways as what can do more.
+    return kept_to(settings, cast("Store", made))
+
+
+def place_of(settings: Settings) -> str:
+    """Where the memory lies, as people are told: no password is part of it."""
+    if settings.store:
+        check_postgres(settings)
+        from holdfast.store.postgres.address import place_of as place_of_server
+
+        return place_of_server(settings.store)
+    return str(settings.database)
+
+
+def check_postgres(settings: Settings) -> None:
+    """Raise `SettingsError` unless `store` names a PostgreSQL server and psycopg is installed."""
+    if not settings.store.startswith(("postgresql://", "postgres://")):
+        raise SettingsError(
+            "The setting `store` names no PostgreSQL server.",
+            "It looks like postgresql://user@host/database; leave it out to keep a file.",
+        )
+    if importlib.util.find_spec("psycopg") is None:
+        raise SettingsError(
+            "The settings keep the memory on a PostgreSQL server, which needs psycopg.",
+            "Install it: pip install 'holdfast[postgres]'.",
+        )

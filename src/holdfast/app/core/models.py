@@ -1,0 +1,140 @@
+"""The models of the settings, put together. Loaded only when a question or an embedding needs
+them: NumPy and ONNX take longer to import than a search by words takes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from holdfast.errors import HoldfastError, ModelError
+from holdfast.inference import packaged
+from holdfast.inference.model_choice import choose_embedder, choose_reranker
+from holdfast.inference.token_vectors import TokenVectors
+from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.recall.retrievers.semantics import Parts, Reranker, Semantics
+from holdfast.recall.retrievers.vector_matrix import Matrix, sweep
+from holdfast.refine.core.executor import Crew
+from holdfast.refine.core.passages import EAGER, LATER
+from holdfast.refine.sessions.embedding import Hands, embed_waiting
+from holdfast.settings import Settings
+from holdfast.store.protocol import Store
+
+
+class _Shared:
+    """The models in use. They keep nothing of a question, so all threads of a process ask the
+    same ones: a server that opened them once for each would need several times the memory."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: tuple[Settings, Parts] | None = None
+
+    def parts(self, settings: Settings) -> Parts:
+        settings = replace(settings, principal=None)  # they are the same for everybody
+        with self._lock:
+            if self._held is not None and self._held[0] == settings:
+                return self._held[1]
+            parts = _open_parts(settings)
+            if not isinstance(parts.reranker, _Unusable):  # it may be put right
+                self._held = settings, parts
+            return parts
+
+
+class _Unusable:
+    """In the place of a reranker that cannot be opened: the rest goes on, and who asks is told."""
+
+    def __init__(self, error: HoldfastError) -> None:
+        self._error = error
+
+    def score(
+        self,
+        query: str,
+        texts: Iterable[str],
+        deadline: float | None = None,
+        tokens: int | None = None,
+    ) -> list[float] | None:
+        told = f"{self._error.message} {self._error.remedy}".strip()
+        raise ModelError(told, self._error.remedy)
+
+
+_shared = _Shared()
+
+
+def load_meaning(settings: Settings) -> Semantics:
+    """What recall asks about meaning."""
+    return Semantics(settings.vectors, _shared.parts(settings))
+
+
+def _open_parts(settings: Settings) -> Parts:
+    return Parts(
+        choose_embedder(settings),
+        open_tokenizer(packaged.TOKENIZER),
+        TokenVectors(packaged.EMBEDDER),
+        _reranker(settings),
+    )
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    try:
+        return choose_reranker(settings)
+    except HoldfastError as error:
+        return _Unusable(error)
+
+
+def embed(
+    store: Store,
+    settings: Settings,
+    turns_for: float | None,
+    progress: Callable[[int, int], None],
+    threads: int | None = None,
+    crew: Crew | None = None,
+) -> int:
+    """Give vectors to what has none: first to all that sums up, then to commits and to turns,
+    each for so many seconds; returns how many passages still wait. A service is asked from here,
+    by no crew. Vectors of another model, and their files, go when every passage has one of this."""
+    embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
+    if embedder is None:
+        return 0
+    folder = settings.vectors
+    name, dimension = embedder.name, embedder.dimension
+    matrices = {bank.id: Matrix(folder, bank.id, name, dimension) for bank in store.banks()}
+    store.place_vectors(name)
+    drop_damaged(store, name, dimension, matrices)
+    total = store.count_unembedded(embedder.name, (*EAGER, *LATER))
+    others = [model for model, _ in store.vector_models() if model != embedder.name]
+    if not total and not others:
+        return 0
+    hands = Hands(crew, settings.embed_model) if crew and not settings.embed_endpoint else None
+    done = embed_waiting(store, embedder, EAGER, None, lambda n: progress(n, total), hands)
+    for kind in LATER:
+        before = done
+
+        def tick(count: int, before: int = before) -> None:
+            progress(before + count, total)
+
+        done += embed_waiting(store, embedder, (kind,), turns_for, tick, hands)
+    left = store.count_unembedded(embedder.name, (*EAGER, *LATER))
+    if not left:
+        with store.transaction():
+            store.prune_vectors(embedder.name)
+    if not store.place_vectors(name):
+        for matrix in matrices.values():
+            matrix.refresh(store)
+    if not left:
+        sweep(folder, list(matrices.values()))
+    return left
+
+
+def drop_damaged(store: Store, name: str, dimension: int, matrices: Mapping[str, Matrix]) -> None:
+    """Remove vectors that no search can use: what they stand for waits then, and is embedded
+    again. All are read only where a sign of damage is seen: another size, or fewer in use than
+    there are."""
+    sizes = {size for size, _ in store.vector_sizes(name)}
+    for bank, matrix in matrices.items():
+        unplaced = store.unplaced_vectors(bank, name)
+        skips = matrix.skips(store) if unplaced is None else unplaced > 0
+        if sizes - {dimension * 4} or skips:
+            hashes = matrix.damaged(store)
+            with store.transaction():
+                store.drop_vectors(bank, name, hashes)

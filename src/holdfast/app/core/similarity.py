@@ -1,0 +1,36 @@
+"""Whether texts mean about the same, by the model that search uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from holdfast.errors import HoldfastError
+from holdfast.inference.embedder import Embedder, Vectors
+from holdfast.inference.model_choice import choose_embedder
+from holdfast.learn.existing_rules import Likeness
+from holdfast.settings import Settings
+
+
+def load_likeness(settings: Settings) -> Likeness | None:
+    """The cosine of meanings; None where there is no model, or it cannot be used."""
+    try:
+        embedder = choose_embedder(settings)
+    except HoldfastError:
+        return None
+    return _Cosines(embedder) if embedder is not None else None
+
+
+class _Cosines:
+    """Embeds each text once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vectors] = {}
+
+    def __call__(self, text: str, others: Sequence[str]) -> list[float]:
+        wanted = [text, *others]
+        new = [one for one in dict.fromkeys(wanted) if one not in self._known]
+        self._known.update(zip(new, self._embedder.embed(new), strict=True))
+        return [float(np.dot(self._known[text], self._known[other])) for other in others]

@@ -1,0 +1,69 @@
+"""Reflection and extraction by a model, put together. Loaded only where the settings name one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.app.memory import Holdfast
+from holdfast.capture.places import Places
+from holdfast.capture.redact import Redactor
+from holdfast.inference.service_choice import choose_chat
+from holdfast.model.bank import Bank
+from holdfast.model.opinions import Reflection
+from holdfast.model.query import Recalled
+from holdfast.model.records import Session
+from holdfast.refine.by_model.extract import EXTRACTION, Extracting, Extractor
+from holdfast.refine.hooks.reconcile import has_ended
+from holdfast.research.model_reflection import (
+    REFLECTION,
+    checked,
+    question_about,
+    read_thought,
+    shown_hits,
+)
+from holdfast.settings import Settings
+from holdfast.spend.governor import Governor, Purpose, later
+from holdfast.store.protocol import Store
+
+_DAY_S = 86400.0
+
+
+def think(
+    store: Store,
+    settings: Settings,
+    now: Callable[[], str],
+    bank: Bank,
+    found: Recalled,
+    told: Reflection,
+) -> Reflection:
+    """Let a model reflect on what was found; `told` is what rules make of it."""
+    hits = shown_hits(found)
+    chat = choose_chat(settings.models, REFLECTION) if hits else None
+    if chat is None:
+        return told
+    governor = Governor(chat, store, settings.models.caps, now, settings.models.prices)
+    question = question_about(bank, found.query, hits)
+    thought = governor.ask(Purpose(REFLECTION, bank.id), question, read_thought)
+    redactor = Redactor(settings.redact_patterns)
+    return checked(thought, hits, bank, told, governor.model, redactor)
+
+
+def extract(
+    memory: Holdfast, places: Places, now: Callable[[], str], tick: Callable[[], None]
+) -> Extracting:
+    """Extract memories from what waits, as far as the caps allow."""
+    models = memory.settings.models
+    chat = choose_chat(models, EXTRACTION)
+    if chat is None:
+        return Extracting()
+    governor = Governor(chat, memory.store, models.caps, now, models.prices)
+    since = later(now(), -models.days * _DAY_S) if models.days else ""
+
+    def is_over(session: Session) -> bool:
+        return has_ended(places, session.host, session.ended or session.started, now())
+
+    redactor = Redactor(memory.settings.redact_patterns)
+    extractor = Extractor(
+        memory.store, governor, redactor, now, is_over, models.input_tokens, since
+    )
+    return extractor.run(tick)

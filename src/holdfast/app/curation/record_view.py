@@ -1,0 +1,270 @@
+"""One record of a shelf, opened: what speaks for and against it, what came before and after it,
+what became of its code, what was decided about it, and what can be done with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from holdfast.app.curation.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
+from holdfast.app.curation.opinions import Minding
+from holdfast.app.search.code_freshness import anchor_of, confirmed
+from holdfast.language import cut
+from holdfast.learn.curation import CORRECTABLE, MERGEABLE, Target
+from holdfast.model.anchors import Anchor
+from holdfast.model.curation import Curation
+from holdfast.model.forge import Issue, Pull
+from holdfast.model.imports import Imported
+from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern, Rule
+from holdfast.model.opinions import Opinion
+from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.team import Commit, Shared
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.trace import Trace, find_record, word_of
+from holdfast.refine.core.passages import digest_passage
+from holdfast.research.answer import address
+from holdfast.store.protocol import Reader, Record
+
+_TITLE = 240
+_MOST_EVIDENCE = 40
+_MOST_LINKS = 20
+_ALIKE = 8
+_ALL = 1_000_000
+_ON_SHELVES = Fact | Memory | Concept | Rule | Pattern | Shared | Imported
+
+
+class Ref(NamedTuple):
+    """Another record as it is named in one that rests on it; `how` it bears on it. One that is
+    not there any more has no title."""
+
+    uri: str
+    kind: str
+    title: str = ""
+    time: str = ""
+    how: str = ""
+    status: str = ""
+    here: bool = False
+
+
+class Opened(NamedTuple):
+    """A record with all that is to be told of it. `words` are those that a correction replaces
+    and `seen` is what tells them from others; `can` are the names of what may be done, and `held`
+    is when somebody last said that it still holds."""
+
+    item: Item
+    trace: Trace
+    speaks_for: tuple[Ref, ...] = ()
+    against: tuple[Ref, ...] = ()
+    more: int = 0
+    chain: tuple[Ref, ...] = ()
+    anchor: Anchor | None = None
+    alike: tuple[Item, ...] = ()
+    words: str = ""
+    seen: str = ""
+    can: frozenset[str] = frozenset()
+    place: str = ""
+    held: Curation | None = None
+
+
+def fingerprint(words: str) -> str:
+    """What tells some words from others, however a browser sends line ends."""
+    plain = "\n".join(words.split("\n")).replace("\r", "")
+    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def words_of(record: Record) -> str:
+    """What a correction of a record replaces."""
+    match record:
+        case Turn():
+            return record.tool.result if record.tool else record.text
+        case Exchange():
+            whole = record.summary.startswith(record.title.rstrip("…"))
+            parts = ("" if whole else record.title, record.summary, record.details, *record.facts)
+            return "\n".join(part for part in parts if part)
+        case Digest():
+            return digest_passage(record).body
+        case Commit():
+            return f"{record.subject}\n\n{record.body}".strip()
+        case Pull() | Issue():
+            return f"{record.title}\n\n{record.body}".strip()
+        case Rule():
+            return record.text
+        case _:
+            return describe_record(record)[0]
+
+
+def open_record(memory: Minding, trace: Trace) -> Opened | None:
+    """A record of a shelf; None of what lies on none."""
+    record = trace.record
+    if not isinstance(record, _ON_SHELVES):
+        return None
+    reader = memory.reader
+    opinion = _opinion(memory, record)
+    item = opinion_item(opinion) if opinion else item_of(record)
+    good, bad = _evidence(reader, trace)
+    words = words_of(record)
+    return Opened(
+        item,
+        trace,
+        tuple(refs(reader, record.bank, good[:_MOST_EVIDENCE])),
+        tuple(refs(reader, record.bank, bad[:_MOST_EVIDENCE])),
+        max(len(good) - _MOST_EVIDENCE, 0) + max(len(bad) - _MOST_EVIDENCE, 0),
+        tuple(_chain(reader, record)),
+        _anchor(reader, record),
+        _alike(memory, item),
+        words,
+        fingerprint(words),
+        _can(memory, record),
+        f"{record.file}, line {record.line}" if isinstance(record, Rule) else "",
+        confirmed(reader, record.bank).get(uri(trace.word, record.id)),
+    )
+
+
+def current_words(memory: Minding, target: Target) -> str:
+    """What a record says now."""
+    return words_of(find_record(memory.reader, target.bank, target.uri))
+
+
+def address_of(reader: Reader, name: str) -> str:
+    """The page that shows a record: the place of its own, or that in its session."""
+    named = parse_uri(name)
+    if named is not None and named.word == "bank":
+        return f"/banks/{named.id}"
+    record = find_record(reader, None, name)
+    word, session = word_of(record), getattr(record, "session", "")
+    if word == "session":
+        return f"/sessions/{record.id}"
+    if word in WORDS.values():
+        return f"/record/{word}/{record.id}"
+    if word == "entity":
+        return f"/graph?focus={record.id}"
+    if word == "claim":
+        return address_of(reader, uri("exchange", getattr(record, "exchange", "")))
+    found = address(reader, record.bank, uri(word, record.id), session)
+    return found if found.startswith("/") else "/repos"
+
+
+def _opinion(memory: Minding, record: Record) -> Opinion | None:
+    if not isinstance(record, Memory) or record.network is not Network.OPINION:
+        return None
+    known = memory.opinions(record.bank, all=True)
+    return next((opinion for opinion in known if opinion.id == record.id), None)
+
+
+def _evidence(reader: Reader, trace: Trace) -> tuple[list[Ref], list[Ref]]:
+    """What speaks for a record and what against it, the latest first."""
+    match trace.record:
+        case Fact():
+            told = [Ref(b.uri, "", "", b.time, b.how.value) for b in reversed(trace.bearings)]
+            bad = {b.uri for b in trace.bearings if b.against}
+            own = uri("fact", trace.record.id)  # what people said of it is in the log
+            good = [r for r in told if r.uri not in bad and r.uri != own]
+            return good, [r for r in told if r.uri in bad]
+        case Memory(evidence_for=good, evidence_against=bad):
+            return _named(good), _named(bad)
+        case Pattern(evidence=good, against=bad):
+            return _named(good), _named(bad)
+        case Concept(members=members):
+            return _named(members), []
+        case _:
+            return [], []
+
+
+def _named(names: Iterable[str]) -> list[Ref]:
+    return [Ref(name, "") for name in reversed(list(names))]
+
+
+def refs(reader: Reader, bank: str, names: Iterable[Ref]) -> Iterable[Ref]:
+    """The same with what each record is called, where it is still there."""
+    for ref in names:
+        named = parse_uri(ref.uri)
+        found = reader.find(bank, named.word, named.id, 1) if named else []
+        kind = named.word if named else ""
+        if not found:
+            yield ref._replace(kind=kind)
+            continue
+        title, time = describe_record(found[0])
+        status = getattr(found[0], "status", "")
+        yield ref._replace(
+            kind=kind, title=cut(title, _TITLE), time=ref.time or time, status=str(status)
+        )
+
+
+def _chain(reader: Reader, record: Record) -> list[Ref]:
+    """What a record took the place of, and what took its own, the oldest first."""
+    if not isinstance(record, Fact | Memory):
+        return []
+    own = uri(word_of(record), record.id)
+    met = {own}
+    older = _walk(reader, record, met, back=True)
+    newer = _walk(reader, record, met, back=False)
+    if not older and not newer:
+        return []
+    return [*reversed(older), _as_ref(record)._replace(here=True), *newer]
+
+
+def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[Ref]:
+    told: list[Ref] = []
+    left = [record]
+    while left and len(told) < _MOST_LINKS:
+        one = left.pop(0)
+        before: tuple[str, ...] = getattr(one, "supersedes", ())
+        names = before if back else (getattr(one, "superseded_by", ""),)
+        for name in names:
+            named = parse_uri(name) if name else None
+            if named is None or name in met:
+                continue
+            met.add(name)
+            found = reader.find(record.bank, named.word, named.id, 1)
+            told += [_as_ref(found[0])] if found else [Ref(name, named.word)]
+            left += found[:1]
+    return told
+
+
+def _as_ref(record: Record) -> Ref:
+    title, time = describe_record(record)
+    word = word_of(record)
+    status = str(getattr(record, "status", ""))
+    return Ref(uri(word, record.id), word, cut(title, _TITLE), time, "", status)
+
+
+def _anchor(reader: Reader, record: Record) -> Anchor | None:
+    if not reader.repositories(record.bank):
+        return None
+    found = anchor_of(reader, record)
+    return found if found.files else None
+
+
+def _alike(memory: Minding, item: Item) -> tuple[Item, ...]:
+    """Others on the same shelf that have most words in common with a record."""
+    if item.word not in MERGEABLE:
+        return ()
+    name = {"fact": "facts", "concept": "concepts"}.get(item.word, "memories")
+    own = _content(item)
+    others = [one for one in shelf(memory, Wanted(name, item.bank)).items if one.id != item.id]
+    ranked = sorted(others, key=lambda one: -len(own & _content(one)))
+    return tuple(one for one in ranked if own & _content(one))[:_ALIKE]
+
+
+def _content(item: Item) -> set[str]:
+    return {word for word in f"{item.title} {item.text}".lower().split() if len(word) > 3}
+
+
+def _can(memory: Minding, record: Record) -> frozenset[str]:
+    if isinstance(record, Rule | Pattern):
+        return frozenset()
+    word = word_of(record)
+    can = {"forget"}
+    if word in CORRECTABLE:
+        can.add("correct")
+    if word in MERGEABLE:
+        can.add("merge")
+    given = isinstance(record, Memory) and any(
+        one.id == record.id for one in memory.reader.remembered(record.bank, _ALL)
+    )
+    if given or isinstance(record, Shared | Imported):
+        can.add("purge")
+    return frozenset(can)

@@ -1,0 +1,64 @@
+"""Who does what many can do at once: processes of this machine, or a Dask cluster that is named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import holdfast
+from holdfast.errors import InputError
+from holdfast.refine.core.executor import Crew
+from holdfast.refine.core.rules_version import RULES
+from holdfast.regex import regex
+
+_CLUSTER = regex(r"dask(\+tls)?://[^/\s@?#]+:\d{1,5}/?")
+
+
+class Hired(NamedTuple):
+    """How many processes read files here, who derives (None: the same), and who embeds (None:
+    threads of this process)."""
+
+    readers: int
+    derive: Crew | None = None
+    embed: Crew | None = None
+
+
+def who_are_you() -> str:
+    """The version of this program and of its rules, where this is called."""
+    return f"{holdfast.__version__}, rules {RULES}"
+
+
+def is_cluster(text: str) -> bool:
+    """Whether a text names a cluster."""
+    return _CLUSTER.fullmatch(text) is not None
+
+
+@contextmanager
+def hire(workers: int | str) -> Generator[Hired]:
+    """Hire so many processes, or the cluster at `dask://host:port`, for as long as this lasts."""
+    if isinstance(workers, int):
+        yield Hired(workers)
+        return
+    if not is_cluster(workers):
+        raise InputError(
+            f"{workers!r} names no workers.", "Give a number, or a cluster as dask://host:port."
+        )
+    crew = _cluster(workers.rstrip("/"))
+    try:
+        yield Hired(os.cpu_count() or 1, crew, crew)
+    finally:
+        crew.close()
+
+
+def _cluster(address: str) -> Crew:
+    try:
+        from holdfast.refine.core import dask_cluster
+    except ModuleNotFoundError as error:
+        raise InputError(
+            "A cluster needs Dask, which is not installed.",
+            "pip install 'holdfast[dask]', or give a number of processes: --workers 4.",
+        ) from error
+    crew: Crew = dask_cluster.Cluster(address, who_are_you)
+    return crew

@@ -1,0 +1,117 @@
+"""Which forge is meant, with which token, into which bank; loaded only when one is read.
+
+A token goes to the host of the settings alone: a remote that names another host finds no forge,
+whatever somebody wrote into the repository's configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.app.search.recall import here
+from holdfast.errors import InputError, SettingsError
+from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.banks import pick
+from holdfast.refine.git.forge_sync import ForgeCount, ForgeRead, Tick, count_forge, read_forge
+from holdfast.settings import Settings
+from holdfast.sources.forge.client import Pace
+from holdfast.sources.forge.github import GitHub, web_host
+from holdfast.sources.forge.login import gh_token
+from holdfast.sources.project import normal_remote, run_git
+from holdfast.store.protocol import Store
+
+Tell = Callable[[str], None]
+
+
+def read(
+    store: Store,
+    banks: BankMaker,
+    settings: Settings,
+    now: Callable[[], str],
+    name: str,
+    bank: str,
+    tick: Tick,
+    tell: Tell,
+) -> ForgeRead:
+    """Read what is new; into the bank of that name, else the one of the repository."""
+    forge = _forge(banks, settings, name, tell)
+    ours = forge.repo in _remotes(here())
+    known = store.bank_of(f"remote:{forge.repo}")
+    with store.transaction():
+        if bank or settings.bank:
+            into = banks.named(store, bank or settings.bank)
+        elif ours:
+            into = banks.ensure(store, here())
+        elif known is not None:
+            into = known
+        else:
+            raise InputError(
+                f"{forge.own} is not the repository of this folder.",
+                "Name the bank that it belongs to with --bank.",
+            )
+    told = read_forge(store, into, forge, settings.redact_patterns, now, tick)
+    named = store.bank(into)
+    told.bank = named.name if named else into
+    return told
+
+
+def count(
+    store: Store, banks: BankMaker, settings: Settings, name: str, bank: str, tell: Tell
+) -> ForgeCount:
+    """What there is to read."""
+    forge = _forge(banks, settings, name, tell)
+    chosen = bank or settings.bank
+    if chosen:
+        found = pick(store, chosen)
+        into = found.id if found else ""
+    else:
+        into = store.bank_of(f"remote:{forge.repo}") or banks.find(store, here()) or ""
+    return count_forge(store, into, forge)
+
+
+def _forge(banks: BankMaker, settings: Settings, name: str, tell: Tell) -> GitHub:
+    folder = here()
+    if banks.excluded(folder):
+        raise InputError(
+            f"{folder} is excluded from memory by the settings.",
+            "See exclude.projects in config.toml.",
+        )
+    access = settings.forge
+    host = web_host(access.url)
+    if not name:
+        name = _name_here(folder, host)
+    if access.token_env and not access.token:
+        raise SettingsError(
+            f"forge.token_env names {access.token_env}, which is not set.",
+            "Set that variable, or take the setting out of config.toml.",
+        )
+    token = access.token or gh_token(host)
+    return GitHub(name, access.url, token, Pace(access.wait_s, access.requests, tell))
+
+
+def _name_here(folder: str, host: str) -> str:
+    remotes = _remotes(folder)
+    for remote in remotes:
+        place, _, path = remote.partition("/")
+        if place == host:
+            return path
+    if not remotes:
+        raise InputError(
+            "This folder is no repository with a remote.",
+            "Go into one, or name a repository: holdfast forge OWNER/NAME --bank NAME.",
+        )
+    raise InputError(
+        f"The remote of this repository ({remotes[0]}) is not on {host}.",
+        "Set forge.url in config.toml to the API of its host, e.g. https://HOST/api/v3.",
+    )
+
+
+def _remotes(folder: str) -> list[str]:
+    """The remotes of a repository as `host/owner/name`, origin and upstream first."""
+    listed = run_git(folder, "config", "--get-regexp", r"^remote\..*\.url$")
+    urls: dict[str, str] = {}
+    for line in listed.splitlines():
+        key, _, url = line.partition(" ")
+        urls[key.removeprefix("remote.").removesuffix(".url")] = url.strip()
+    names = dict.fromkeys(("origin", "upstream", *sorted(urls)))
+    return [normal_remote(urls[name], folder) for name in names if urls.get(name)]

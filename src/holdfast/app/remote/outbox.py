@@ -1,0 +1,346 @@
+"""Sending chosen records to a server: queued here first, then sent, tried again, taken back.
+
+What is to be sent lies in the store until the server has said that it has it, so neither a dead
+network nor a dead process loses or doubles anything: a line is known by its hash, and handing it in
+twice is handing it in once. Only what was queued on a person's word is ever sent, only for banks
+that are listed with the server, and not if it was forgotten since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from time import perf_counter
+from typing import Any, NamedTuple, cast
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.remote.remote_search import Remotes
+from holdfast.app.search.recall import here
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
+from holdfast.learn.share_drafts import Draft, Sharer, Words, after, draft
+from holdfast.model.ids import content_id
+from holdfast.model.team import SHARED_SCOPES, Scope, Shared
+from holdfast.model.uris import parse_uri
+from holdfast.sources.remote.client import Client, Receipt
+from holdfast.sources.remote.remote_config import Remote
+from holdfast.sources.rule_places import top_of
+from holdfast.sources.share_format import hand_in, handed_in
+from holdfast.store.parcels import Parcel, ParcelState
+
+SEND_S = 20.0
+FIRST_PAUSE_S = 30
+LONGEST_PAUSE_S = 3600
+_AT_ONCE = 20
+# A server takes a million in one request.
+_BYTES_AT_ONCE = 400_000
+_THERE = ("taken", "known")
+
+
+class ToSend(NamedTuple):
+    """What sending would change on a server: what is new there, what is said anew, what it has in
+    these words already, by name, and what is taken back."""
+
+    remote: Remote
+    bank: str
+    there: str
+    added: tuple[Draft, ...] = ()
+    changed: tuple[Draft, ...] = ()
+    same: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+    @property
+    def nothing(self) -> bool:
+        """Whether all is as it should be already."""
+        return not (self.added or self.changed or self.gone)
+
+
+class Pushed(NamedTuple):
+    """How a round of sending went: how many parcels are there now, were refused for good, were
+    forgotten here since and so not sent, and still wait; and what went wrong."""
+
+    sent: int = 0
+    refused: int = 0
+    dropped: int = 0
+    waiting: int = 0
+    problem: str = ""
+
+
+class Post:
+    """The way from a memory to servers."""
+
+    def __init__(self, memory: Holdfast) -> None:
+        self._memory = memory
+        self._store = memory.store
+        self._remotes = Remotes(memory.settings, memory.now)
+
+    def plan_send(
+        self,
+        names: Sequence[str],
+        remote: Remote,
+        scope: Scope = Scope.TEAM,
+        note: str = "",
+        bank: str | None = None,
+    ) -> ToSend:
+        """What sending some records would change."""
+        if scope.value not in SHARED_SCOPES:
+            raise InputError("What is personal is not sent.", "Choose project, team, organisation.")
+        id = self._memory.bank(bank).id
+        told = ToSend(remote, id, self._bank_there(remote, id))
+        words = Words(Redactor(self._memory.settings.redact_patterns), top_of(here()))
+        sharer = Sharer("", "", self._memory.now(), note, scope)
+        known = self._latest(remote.name, id)
+        for one in draft(self._store, id, names, words, sharer):
+            before = known.get(one.shared.origin)
+            if before is None:
+                told = told._replace(added=(*told.added, one))
+            elif before.mark == _mark(one.shared):
+                told = told._replace(same=(*told.same, one.shared.origin))
+            else:
+                dated = one._replace(shared=_later_than(one.shared, before))
+                told = told._replace(changed=(*told.changed, dated))
+        return told
+
+    def plan_take_back(self, names: Sequence[str], remote: Remote) -> ToSend:
+        """What taking back would change."""
+        told = ToSend(remote, "", "")
+        for name in dict.fromkeys(names):
+            found = _meant(self._store.parcels(remote.name), name)
+            told = told._replace(gone=(*told.gone, found))
+        return told
+
+    def queue(self, planned: ToSend) -> None:
+        """Put what was planned where it waits to be sent."""
+        parcels = [self._parcel(planned, one.shared) for one in (*planned.added, *planned.changed)]
+        with self._store.transaction():
+            for parcel in parcels:
+                self._drop_older(parcel, (ParcelState.WAITING, ParcelState.REFUSED))
+                self._store.put_parcel(parcel)
+            for origin in planned.gone:
+                self._take_back(planned.remote.name, origin)
+
+    def take_back_everywhere(self, bank: str, origins: Iterable[str]) -> None:
+        """Have every server forget records that are erased here."""
+        meant = set(origins)
+        with self._store.transaction():
+            held = [p for p in self._store.parcels() if p.bank == bank and not p.gone]
+            for remote, origin in {(p.remote, p.origin) for p in held if p.origin in meant}:
+                self._take_back(remote, origin)
+
+    def push(self, name: str = "", due_only: bool = False) -> dict[str, Pushed]:
+        """Send what waits, to one server or to all; with `due_only` not what failed just now. What
+        became of it, by server."""
+        known = [item.remote for item in self._remotes.listed()]
+        chosen = [self._remotes.named(name)] if name else known
+        return {remote.name: self._pushed(remote, due_only) for remote in chosen}
+
+    def _pushed(self, remote: Remote, due_only: bool) -> Pushed:
+        dropped = self._drop_forgotten(remote)
+        told = Pushed(dropped=dropped)
+        now = self._memory.now()
+        waiting = [p for p in self._store.parcels(remote.name) if p.state is ParcelState.WAITING]
+        due = [p for p in waiting if not due_only or p.not_before <= now]
+        for some in _portions(due):
+            there = remote.bank_for(some[0].bank, self._memory.bank_name(some[0].bank))
+            try:
+                told = self._sent(remote, there, some, told)
+            except RemoteError as error:
+                told = told._replace(problem=error.message)
+                self._put_off(some, error.message)
+                if not isinstance(error, RemoteRefusedError):
+                    break  # one that is refused says nothing about the others
+        left = [p for p in self._store.parcels(remote.name) if p.state is ParcelState.WAITING]
+        return told._replace(waiting=len(left))
+
+    def _sent(self, remote: Remote, there: str, some: Sequence[Parcel], told: Pushed) -> Pushed:
+        """Send a portion, all of one bank. That it was tried is written down before."""
+        if not there:
+            raise RemoteRefusedError("the bank is not listed with it any more")
+        self._put_off(some, "it was sent, and no answer has come yet")
+        started = perf_counter()
+        try:
+            lines = [cast(dict[str, Any], json.loads(parcel.line)) for parcel in some]
+            receipts = Client(remote, SEND_S).push(there, lines)
+        except RemoteError as error:
+            self._remotes.note(remote, 0.0, error)
+            raise
+        self._remotes.note(remote, (perf_counter() - started) * 1000)
+        by_id = {receipt.id: receipt for receipt in receipts}
+        with self._store.transaction():
+            for parcel in some:
+                told = self._settled(parcel, by_id.get(parcel.id), told)
+        return told
+
+    def _settled(self, parcel: Parcel, receipt: Receipt | None, told: Pushed) -> Pushed:
+        if receipt is None:
+            return told._replace(problem="it does not say what became of all that was sent")
+        if receipt.state not in _THERE:
+            why = receipt.why or receipt.state
+            kept = parcel._replace(state=ParcelState.REFUSED, line="", problem=why)
+            self._store.put_parcel(kept)
+            return told._replace(refused=told.refused + 1)
+        self._drop_older(parcel, tuple(ParcelState))
+        if not parcel.gone:
+            kept = parcel._replace(state=ParcelState.SENT, line="", problem="", there=receipt.name)
+            self._store.put_parcel(kept)
+        return told._replace(sent=told.sent + 1)
+
+    def _put_off(self, some: Iterable[Parcel], problem: str) -> None:
+        """Note that these were tried, and when they are tried again: later each time."""
+        current = {(p.remote, p.id): p for p in self._store.parcels()}
+        now = datetime.fromisoformat(self._memory.now())
+        with self._store.transaction():
+            for parcel in some:
+                known = current.get((parcel.remote, parcel.id))
+                if known is None or known.state is not ParcelState.WAITING:
+                    continue
+                attempts = parcel.attempts + 1
+                pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 20))
+                then = (now + timedelta(seconds=pause)).isoformat(timespec="milliseconds")
+                self._store.put_parcel(
+                    known._replace(
+                        attempts=attempts,
+                        not_before=then.replace("+00:00", "Z"),
+                        problem=problem,
+                    )
+                )
+
+    def _drop_forgotten(self, remote: Remote) -> int:
+        """What was forgotten here since it was queued is not sent. One that was tried may be there
+        already, and is sent on, so that it can be taken back."""
+        new = [p for p in self._store.parcels(remote.name) if not (p.gone or _may_be_there(p))]
+        gone = [p for p in new if p.state is ParcelState.WAITING and not self._is_shown(p)]
+        with self._store.transaction():
+            for parcel in gone:
+                self._store.drop_parcel(parcel)
+        return len(gone)
+
+    def _is_shown(self, parcel: Parcel) -> bool:
+        named = parse_uri(parcel.origin)
+        found = self._store.find(parcel.bank, named.word, named.id, 1) if named else []
+        return any(named is not None and record.id == named.id for record in found)
+
+    def _take_back(self, remote: str, origin: str) -> None:
+        """Have a server forget what it was sent; what it cannot have got is only not sent."""
+        parcels = self._of(remote, origin)
+        tried = [p for p in parcels if p.state is not ParcelState.REFUSED and _may_be_there(p)]
+        for parcel in parcels:
+            if parcel.state is not ParcelState.SENT:
+                self._store.drop_parcel(parcel)
+        if not tried:
+            return
+        latest = max(tried, key=lambda parcel: parcel.queued)
+        now = self._memory.now()
+        gone = Shared("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
+        line = hand_in(_later_than(gone, latest))
+        self._store.put_parcel(
+            Parcel(
+                latest.bank, remote, str(line["id"]), origin, json.dumps(line), "", True,
+                ParcelState.WAITING, str(line["shared"]),
+            )
+        )  # fmt: skip
+
+    def _of(self, remote: str, origin: str) -> list[Parcel]:
+        return [parcel for parcel in self._store.parcels(remote) if parcel.origin == origin]
+
+    def _drop_older(self, parcel: Parcel, states: Sequence[ParcelState]) -> None:
+        for known in self._of(parcel.remote, parcel.origin):
+            older = known.bank == parcel.bank and known.queued <= parcel.queued
+            if older and known.state in states:
+                self._store.drop_parcel(known)
+
+    def _latest(self, remote: str, bank: str) -> dict[str, Parcel]:
+        """What a server has, or will have, of each record."""
+        found: dict[str, Parcel] = {}
+        for parcel in self._store.parcels(remote):
+            if parcel.bank == bank and parcel.state is not ParcelState.REFUSED:
+                found[parcel.origin] = parcel
+        return found
+
+    def _bank_there(self, remote: Remote, id: str) -> str:
+        name = self._memory.bank_name(id)
+        there = remote.bank_for(id, name)
+        if not there:
+            raise InputError(
+                f"The bank {name} is not listed with {remote.name}. Nothing was sent.",
+                f"`holdfast remote remove {remote.name}`, then add it with --bank {name}=REMOTE.",
+            )
+        return there
+
+    def _parcel(self, planned: ToSend, shared: Shared) -> Parcel:
+        line = hand_in(shared)
+        if isinstance(why := handed_in(line, "me"), str):
+            raise InputError(f"This cannot be shared: {why}.", "Share less at once.")
+        return Parcel(
+            planned.bank, planned.remote.name, str(line["id"]), shared.origin, json.dumps(line),
+            _mark(shared), False, ParcelState.WAITING, shared.shared,
+        )  # fmt: skip
+
+
+def _mark(shared: Shared) -> str:
+    """A hash of what is said, whenever it is."""
+    s = shared
+    return content_id(s.kind, s.text, s.time, s.lineage, s.note, s.scope, *s.files)
+
+
+def _later_than(shared: Shared, parcel: Parcel) -> Shared:
+    """A record dated behind a parcel, whatever the clock says."""
+    known = Shared("", "", "", "", "", "", "", parcel.queued, parcel.origin)
+    return after(shared, known)
+
+
+def _may_be_there(parcel: Parcel) -> bool:
+    return parcel.state is ParcelState.SENT or parcel.attempts > 0
+
+
+def _portions(parcels: Sequence[Parcel]) -> list[list[Parcel]]:
+    """Parcels in their order, some at once, each time those of one bank, and no more than a server
+    takes in one request."""
+    portions: list[list[Parcel]] = []
+    room = 0
+    for parcel in parcels:
+        last = portions[-1] if portions else []
+        room -= len(parcel.line)
+        if not last or len(last) >= _AT_ONCE or room < 0 or last[0].bank != parcel.bank:
+            portions.append([])
+            room = _BYTES_AT_ONCE - len(parcel.line)
+        portions[-1].append(parcel)
+    return portions
+
+
+def _meant(parcels: Sequence[Parcel], name: str) -> str:
+    """The origin of what was sent and is called so, here or there, or begins so."""
+    named = parse_uri(name)
+    if named is None:
+        raise InputError(f"{name!r} is not the name of a record.", "See `holdfast share --list`.")
+    held = [p for p in parcels if not p.gone and p.state is not ParcelState.REFUSED]
+    found = {
+        parcel.origin
+        for parcel in held
+        for uri in (parse_uri(parcel.origin), parse_uri(parcel.there))
+        if uri and named.word in ("", uri.word) and uri.id.startswith(named.id)
+    }
+    if len(found) == 1:
+        return found.pop()
+    if not found:
+        raise NotFoundError(
+            f"Nothing that was sent there is called {name}.", "See `holdfast share --list --to`."
+        )
+    raise NotFoundError(
+        f"Several records start with {name!r}.", f"One of: {', '.join(sorted(found)[:5])}."
+    )
+
+
+def push_due(memory: Holdfast) -> str:
+    """Send what waits and is due; what was done, in words."""
+    waiting = [p for p in memory.reader.parcels() if p.state is ParcelState.WAITING]
+    now = memory.now()
+    if not any(parcel.not_before <= now for parcel in waiting):
+        return ""
+    told: list[str] = []
+    for name, done in Post(memory).push(due_only=True).items():
+        told += [f"{done.sent} sent to {name}"] * bool(done.sent)
+        told += [f"{done.refused} refused by {name}"] * bool(done.refused)
+        told += [f"{done.waiting} wait for {name}: {done.problem}"] * bool(done.problem)
+    return "; ".join(told)

@@ -1,0 +1,122 @@
+"""What is remembered, held against the code of today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from holdfast.app.search.code_freshness import Disks, since_held
+from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.knowledge import ClaimKind
+from holdfast.model.query import Filter
+from holdfast.model.records import Exchange, ExchangeType
+from holdfast.model.trust import Freshness
+from holdfast.model.uris import uri
+from holdfast.recall.links.anchors import subject_of
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.trace import word_of
+from holdfast.store.facts import ENDED
+from holdfast.store.protocol import Reader, Record
+
+_MOST = 5000
+_LOOKS = 20_000
+_DECIDES = (ClaimKind.RULING, ClaimKind.DECISION)
+
+
+class Audited(NamedTuple):
+    """A record whose code is not what it was: what became of it in all, in words, and file by file,
+    the most changed first."""
+
+    uri: str
+    kind: str
+    title: str
+    time: str
+    freshness: Freshness
+    since: str
+    files: tuple[FileFate, ...]
+
+
+class Audit(NamedTuple):
+    """What an audit found: what is stale, the most changed first, and how much is fresh; how much
+    speaks of files that no history knows, and how much of no file. `histories` is how many
+    repositories were read at all."""
+
+    stale: tuple[Audited, ...] = ()
+    fresh: int = 0
+    unknown: int = 0
+    about_no_file: int = 0
+    histories: int = 0
+
+
+def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
+    """Hold facts, memories, decisions and rules against the code; of a file, a folder/ or the end
+    of a path alone, if one is given."""
+    disks = Disks(reader, _LOOKS)
+    stale: list[tuple[int, Audited]] = []
+    fresh = unknown = nowhere = 0
+    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    for record in (record for id in banks for record in _records(reader, id)):
+        subject = subject_of(reader, record)
+        if file and not any(_names(file, path) for path in subject.files):
+            continue
+        if not subject.files or not subject.time:
+            nowhere += 1
+            continue
+        found = since_held(disks, record)
+        if found.freshness is Freshness.UNKNOWN and disks.held(record) is None:
+            unknown += 1
+        elif found.freshness in (Freshness.FRESH, Freshness.UNKNOWN):
+            fresh += 1
+        else:
+            stale.append((sum(f.lines for f in found.files), _audited(record, subject.time, found)))
+    stale.sort(key=lambda pair: (-_gravity(pair[1]), -pair[0], pair[1].uri))
+    return Audit(
+        stale=tuple(one for _, one in stale),
+        fresh=fresh,
+        unknown=unknown,
+        about_no_file=nowhere,
+        histories=sum(len(reader.repositories(id)) for id in banks),
+    )
+
+
+def _uri(record: Record) -> str:
+    return uri(word_of(record), record.id)
+
+
+def _gravity(one: Audited) -> int:
+    """What is gone changed most, and what has only another name least."""
+    return {Freshness.GONE: 2, Freshness.CHANGED: 1}.get(one.freshness, 0)
+
+
+def _audited(record: Record, time: str, found: Anchor) -> Audited:
+    word = word_of(record)
+    title = describe_record(record)[0]
+    return Audited(_uri(record), word, title, time, found.freshness, found.told, found.worst)
+
+
+def _records(reader: Reader, bank: str) -> Iterator[Record]:
+    yield from (fact for fact in reader.facts(bank) if fact.status not in ENDED)
+    yield from reader.rules(bank)
+    yield from reader.remembered(bank, _MOST)
+    yield from (m for m in reader.retained(bank, limit=_MOST) if m.status not in ENDED)
+    yield from _decisions(reader, bank)
+
+
+def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
+    """The exchanges in which something was decided."""
+    decided = {claim.exchange for claim in reader.claims(bank) if claim.kind in _DECIDES}
+    sifted = reader.sift(bank, Filter(type=ExchangeType.DECISION.value), _MOST)
+    seen = {x.id: x for x in sifted if isinstance(x, Exchange)}
+    for id in sorted(decided - seen.keys())[:_MOST]:
+        for found in reader.find(bank, "exchange", id, 1):
+            if isinstance(found, Exchange):
+                seen[found.id] = found
+    yield from seen.values()
+
+
+def _names(wanted: str, path: str) -> bool:
+    """Whether a path is the one meant, ends in it, or lies in the folder."""
+    wanted, path = wanted.removeprefix("./"), path.replace("\\", "/")
+    if wanted.endswith("/"):
+        return path.startswith(wanted) or f"/{wanted}" in path
+    return path == wanted or path.endswith(f"/{wanted}") or wanted.endswith(f"/{path}")

@@ -1,0 +1,153 @@
+"""Hits and citations with what became of their code, by stored history and a look at the disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from holdfast.app.search.recall import here
+from holdfast.errors import HoldfastError
+from holdfast.learn.decision_state import standing
+from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.curation import Action, Curation
+from holdfast.model.query import Citation, Hit
+from holdfast.model.trust import Freshness
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.links.anchors import anchor
+from holdfast.recall.links.disk_check import LOOKS, Disk
+from holdfast.recall.lookup.trace import word_of
+from holdfast.sources.rule_places import top_of
+from holdfast.store.history import Repository
+from holdfast.store.protocol import Reader, Record
+
+_MOST_CAVEATS = 3
+
+
+def anchored(reader: Reader, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Hits with their freshness."""
+    disks = Disks(reader)
+    return tuple(_hit(reader, hit, disks) for hit in hits)
+
+
+def _hit(reader: Reader, hit: Hit, disks: Disks) -> Hit:
+    for record in _records(reader, hit.bank, hit.uri):
+        found = since_held(disks, record)
+        return replace(hit, freshness=found.freshness, since=found.told)
+    return hit
+
+
+def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
+    """Sentences on the cited code that changed since, the most changed first."""
+    disks = Disks(reader)
+    told: list[tuple[FileFate, int]] = []
+    for citation in citations:
+        for record in _records(reader, None, citation.uri):
+            worst = since_held(disks, record).worst[:1]
+            told += [(fate, citation.number) for fate in worst]
+    by_file: dict[str, tuple[FileFate, list[int]]] = {}
+    for fate, number in told:
+        by_file.setdefault(fate.told, (fate, []))[1].append(number)
+    return tuple(_caveat(fate, numbers) for fate, numbers in list(by_file.values())[:_MOST_CAVEATS])
+
+
+def _caveat(fate: FileFate, numbers: Sequence[int]) -> str:
+    cited = ", ".join(f"[{number}]" for number in numbers)
+    lines = f" ({fate.lines:,} line{'s' * (fate.lines != 1)})" if fate.lines else ""
+    often = f"has changed in {fate.often} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
+    if fate.freshness is Freshness.GONE:
+        return f"{fate.path}, which {cited} speaks of, is gone."
+    if fate.freshness is Freshness.RENAMED:
+        return f"{fate.path} is now {fate.now}" + (f" and {often}." if fate.commits else ".")
+    if not fate.commits:
+        return f"{fate.path} has changed on disk since {cited}."
+    return f"{fate.path} {often}."
+
+
+class Disks:
+    """The working folder of each bank: that we stand in, or that its history was read from."""
+
+    def __init__(self, reader: Reader, looks: int = LOOKS) -> None:
+        self._reader = reader
+        self._looks = looks
+        self._known: dict[str, Disk] = {}
+        self._held: dict[str, dict[str, Curation]] = {}
+
+    @property
+    def reader(self) -> Reader:
+        """What tells of the histories."""
+        return self._reader
+
+    def held(self, record: Record) -> Curation | None:
+        """That somebody said a record still holds, the last time they did."""
+        if record.bank not in self._held:
+            self._held[record.bank] = confirmed(self._reader, record.bank)
+        return self._held[record.bank].get(uri(word_of(record), record.id))
+
+    def of(self, bank: str) -> Disk:
+        """That of one bank; nowhere, where there is none."""
+        if bank not in self._known:
+            self._known[bank] = self._find(bank)
+        return self._known[bank]
+
+    def _find(self, bank: str) -> Disk:
+        for repository in self._reader.repositories(bank):
+            beside = str(Path(repository.path).parent)
+            for top in (_worktree_here(repository), repository.folder, beside):
+                if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
+                    return Disk(top, repository.read_at, self._looks, _holds)
+        return Disk()
+
+
+def _holds(path: str, blob: str) -> bool:
+    """Whether a file holds what git knows by a name; seldom asked, so it is loaded then."""
+    from holdfast.recall.links import git_blobs
+
+    return bool(git_blobs.holds(path, blob))
+
+
+def _worktree_here(repository: Repository) -> str:
+    """The top of the project that we stand in, if it is one of the repository's; "" if not. Told
+    without running git."""
+    try:
+        top = Path(top_of(here()))
+        link = top / ".git"
+        if link.is_file():
+            place = link.read_text("utf-8").removeprefix("gitdir:").strip()
+            own = (top / place).resolve()
+            return str(top) if own.parent.parent == Path(repository.path) else ""
+    except (HoldfastError, OSError, UnicodeDecodeError):
+        return ""
+    return str(top) if link == Path(repository.path) else ""
+
+
+def confirmed(reader: Reader, bank: str) -> dict[str, Curation]:
+    """The records that somebody said still hold, each with the last time that they did."""
+    log = standing(reader.curations(bank))
+    return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
+
+
+def since_held(disks: Disks, record: Record, whole: bool = False) -> Anchor:
+    """The anchor of a record; if its code changed and somebody said later that it holds, by what
+    came after that."""
+    disk = disks.of(record.bank)
+    found = anchor(disks.reader, record, disk, whole)
+    if not found.worst:
+        return found
+    held = disks.held(record)
+    if held is None:
+        return found
+    found = anchor(disks.reader, record, disk, whole, held.time)
+    gone = [f for f in found.files if f.freshness is Freshness.GONE and f.since <= held.time]
+    return found._replace(files=tuple(file for file in found.files if file not in gone))
+
+
+def anchor_of(reader: Reader, record: Record) -> Anchor:
+    """The whole anchor of one record."""
+    return since_held(Disks(reader), record, whole=True)
+
+
+def _records(reader: Reader, bank: str | None, name: str) -> list[Record]:
+    named = parse_uri(name)
+    return reader.find(bank, named.word, named.id, 1) if named else []

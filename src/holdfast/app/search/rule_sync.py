@@ -1,0 +1,48 @@
+"""Bringing rules in step with their files: before a question, after reading, behind the scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from fnmatch import fnmatch
+
+from holdfast.capture.redact import Redactor
+from holdfast.errors import StoreError
+from holdfast.refine.core.banks import Banks
+from holdfast.refine.rules.rule_records import is_current, read_rules, root_of
+from holdfast.settings import Settings
+from holdfast.sources.rule_places import RulePlace, rule_places
+from holdfast.store.protocol import Writer
+
+
+def places_for(settings: Settings, banks: Banks, root: str) -> list[RulePlace]:
+    """The files of rules that hold in a project; none of one that the settings keep out."""
+    if root and banks.excluded(root):
+        return []
+    found = rule_places(root, str(settings.claude_dir))
+    return [place for place in found if not _excluded(place, settings.exclude_paths)]
+
+
+def _excluded(place: RulePlace, patterns: Sequence[str]) -> bool:
+    """Whether the settings keep a file out of memory."""
+    wanted = [p for given in patterns for p in (given.rstrip("/"), given.rstrip("/") + "/*")]
+    return any(fnmatch(name, p) for name in (place.path, place.file) for p in wanted)
+
+
+def follow_rules(
+    writer: Writer, settings: Settings, banks: Banks, bank: str, root: str = ""
+) -> bool:
+    """Make the rules of a bank those of its files now; returns whether any words changed."""
+    root = root or root_of(writer, bank)
+    places = places_for(settings, banks, root)
+    if is_current(writer, bank, places):
+        return False
+    return read_rules(writer, bank, root, places, Redactor(settings.redact_patterns))
+
+
+def follow_if_possible(
+    writer: Writer, settings: Settings, banks: Banks, bank: str, root: str
+) -> None:
+    """The same before a question: a memory that cannot be written now is asked as it is."""
+    with suppress(StoreError):
+        follow_rules(writer, settings, banks, bank, root)

@@ -1,0 +1,69 @@
+"""What model services took, may still take, and why they are not asked, if they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from holdfast.app.search.recall import Reading, utc_now
+from holdfast.errors import StoreError
+from holdfast.inference.service_choice import detect
+from holdfast.model.accounts import Call, Pause, Spent
+from holdfast.refine.model_output.prompts import ANSWER_TOKENS, VERSION
+from holdfast.settings import NO_MODEL, Caps
+from holdfast.spend.governor import later
+from holdfast.spend.prices import AS_OF
+from holdfast.store.calls import Spending
+
+_DAY_S = 86400.0
+
+
+class Costs(NamedTuple):
+    """The account. `service` is the one that would be asked, "none" if none; `waiting` sessions
+    have something that was not summed up; `held` says what stands in the way,
+    `as_of` when it was looked at."""
+
+    service: str
+    caps: Caps
+    today: Spent
+    days: tuple[Spending, ...] = ()
+    pauses: tuple[Pause, ...] = ()
+    troubled: tuple[Call, ...] = ()
+    waiting: int = 0
+    held: str = ""
+    prices_as_of: str = AS_OF
+    as_of: str = ""
+
+
+def look_at_costs(memory: Reading, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
+    """Add up the last days."""
+    models, moment = memory.settings.models, now()
+    ledger = memory.accounts
+    try:
+        today = ledger.spent(moment[:10])
+        spending = ledger.spending(later(moment, -days * _DAY_S)[:10])
+        pauses = [pause for pause in ledger.pauses() if pause.since <= moment < pause.until]
+        troubled = ledger.troubled_calls()
+        since = later(moment, -models.days * _DAY_S) if models.days else ""
+        waiting = len(ledger.unsummarised(since, VERSION, 1000))
+    except StoreError:  # a memory of an older version that cannot be written
+        return Costs(models.use, models.caps, Spent(), as_of=moment)
+    service = detect(models)
+    waiting = waiting if service != NO_MODEL else 0
+    held = _held(models.caps, today, pauses) if service != NO_MODEL else ""
+    return Costs(
+        *(service, models.caps, today, tuple(spending), tuple(pauses), tuple(troubled)),
+        *(waiting, held),
+        as_of=moment,
+    )
+
+
+def _held(caps: Caps, today: Spent, pauses: list[Pause]) -> str:
+    """Why nothing is asked for the moment; a call needs room for more than nothing."""
+    if pauses:
+        return f"{pauses[0].service} rests until {pauses[0].until}: {pauses[0].problem}"
+    if today.tokens + ANSWER_TOKENS > caps.day_tokens:
+        return f"the day's cap of {caps.day_tokens:,} tokens has no room for another call"
+    if today.usd >= caps.day_usd * 0.98 and today.calls:
+        return f"the day's cap of ${caps.day_usd:.2f} is reached"
+    return ""

@@ -1,0 +1,148 @@
+"""The prepared files: everything a hook may have to answer with, made while nobody waits.
+
+Each is written whole to a file beside it and renamed, for its owner only. A bank whose memory did
+not change costs one look; the files of a bank that is gone go too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from holdfast.brief.frame import Brief
+from holdfast.brief.session_brief import session_brief
+from holdfast.brief.triggers import Triggers, error_triggers, file_triggers
+from holdfast.capture.places import VERSION, Places
+from holdfast.model.bank import Bank
+from holdfast.model.ids import content_id
+from holdfast.refine.facts.error_signatures import PATTERNS
+from holdfast.settings import Brief as Wanted
+from holdfast.store.protocol import Reader
+
+# A change of what briefs look like makes all of them anew.
+_LOOK = 3
+_SESSIONS = 2000
+_FOLDERS = "folders.json"
+_SETTINGS = "settings.json"
+_TRIGGERS = ".triggers.json"
+# Is there where subagents are to be briefed.
+SUBAGENTS = "subagents"
+
+
+def write_briefs(
+    reader: Reader, places: Places, wanted: Wanted, now: str, only: str = ""
+) -> list[str]:
+    """Bring the prepared files up to date; `only` names the bank that everything belongs to, if
+    the settings say so. Returns the banks that were written."""
+    folder = places.briefs
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    banks = reader.banks()
+    written = [bank.id for bank in banks if _write_bank(reader, folder, bank, wanted, now)]
+    _put(folder / _FOLDERS, _folders(reader, banks, only))
+    flags = {
+        "session": wanted.session,
+        "goal": wanted.goal,
+        "triggers": wanted.triggers,
+        "subagents": wanted.subagents,
+    }
+    _put(folder / _SETTINGS, {"v": VERSION, **flags})
+    # For a shell to look at, which then starts no interpreter for nothing.
+    if wanted.subagents:
+        (folder / SUBAGENTS).touch(0o600)
+    else:
+        (folder / SUBAGENTS).unlink(missing_ok=True)
+    _sweep(folder, {bank.id for bank in banks})
+    # Its time tells hooks when all of this was last looked at.
+    (folder / _FOLDERS).touch()
+    return written
+
+
+def _write_bank(reader: Reader, folder: Path, bank: Bank, wanted: Wanted, now: str) -> bool:
+    """Whether there was anything to write."""
+    path = folder / f"{bank.id}.json"
+    key = _key(reader, bank, wanted)
+    if _get(path).get("key") == key:
+        return False
+    brief = session_brief(reader, bank.id, wanted.tokens, wanted.exchanges)
+    head = {"v": VERSION, "bank": bank.id, "name": bank.name}
+    errors = error_triggers(reader, bank.id) if wanted.triggers else {}
+    files = file_triggers(reader, bank.id) if wanted.triggers else {}
+    told = {"files": _entries(files), "errors": _entries(errors), "patterns": PATTERNS}
+    _put(folder / f"{bank.id}{_TRIGGERS}", {"v": VERSION, **told})
+    # The key comes last: a run that was cut short is done again.
+    _put(path, {**head, **_entry(brief), "made": now, "key": key})
+    return True
+
+
+def _key(reader: Reader, bank: Bank, wanted: Wanted) -> str:
+    """What a bank's brief depends on, as one word."""
+    counts = reader.counts(bank.id)
+    latest = [
+        p.id for kind in ("exchange", "commit", "memory") for p in reader.recent(bank.id, kind, 3)
+    ]
+    curated = len(reader.curations(bank.id))
+    given = (_LOOK, bank.name, counts, reader.last_event(bank.id), latest, curated, wanted)
+    return content_id(repr(given))
+
+
+def _entry(brief: Brief) -> dict[str, object]:
+    return {"id": brief.id, "text": brief.text, "records": brief.records}
+
+
+def _entries(triggers: Triggers) -> dict[str, list[dict[str, object]]]:
+    return {name: [_entry(brief) for brief in briefs] for name, briefs in triggers.items()}
+
+
+def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
+    """Which bank a folder belongs to: by what the bank is known under, and by the folders that
+    its sessions ran in."""
+    folders: dict[str, str] = {}
+    aliases: dict[str, str] = {}
+    for bank in banks:
+        for session in reader.sessions(bank.id, _SESSIONS):
+            if session.cwd and not session.parent:
+                folders.setdefault(session.cwd, bank.id)
+    for bank in banks:
+        for alias in bank.aliases:
+            kind, _, name = alias.partition(":")
+            if kind in ("path", "folder"):
+                folders[name] = bank.id
+            elif kind in ("gitdir", "remote"):
+                aliases[alias] = bank.id
+    return {"v": VERSION, "all": only, "folders": folders, "aliases": aliases}
+
+
+def _sweep(folder: Path, banks: set[str]) -> None:
+    for path in folder.glob("*.json"):
+        bank = path.name.removesuffix(_TRIGGERS).removesuffix(".json")
+        if bank not in banks and path.name not in (_FOLDERS, _SETTINGS):
+            path.unlink(missing_ok=True)
+
+
+def _get(path: Path) -> dict[str, Any]:
+    try:
+        value: object = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _put(path: Path, value: Mapping[str, object]) -> None:
+    """Write a file whole or not at all, for its owner only; one that says the same stays."""
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        if path.read_bytes() == data:
+            return
+    except OSError:
+        pass
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(file, "wb") as out:
+            out.write(data)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,100 @@
+"""What Claude Code's settings say that matters to us: whether it runs our hooks, whether it has
+the plugin, and for how long it keeps transcripts. Only looks, and takes anything it finds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from holdfast.capture.places import Places
+from holdfast.hosts.claude_code.hook_commands import EVENTS, SCRIPT, home_of
+
+KEPT_DAYS = 30
+WANTED = [event.name for event in EVENTS]
+_PLUGIN = "holdfast"
+
+
+class Seen(NamedTuple):
+    """`scripts` are those that hooks of ours run, by event; `kept_days` is how long a transcript
+    lives; `problems` tells of files that cannot be read; `off` is the file that switches all hooks
+    off, ours and everybody's."""
+
+    scripts: Mapping[str, tuple[Path, ...]]
+    plugins: tuple[str, ...]
+    kept_days: float
+    problems: tuple[str, ...] = ()
+    off: Path | None = None
+
+    @property
+    def missing(self) -> list[str]:
+        """The events that nobody tells us of."""
+        return [] if self.plugins else [event for event in WANTED if event not in self.scripts]
+
+    @property
+    def any(self) -> bool:
+        """Whether Claude Code tells us of anything."""
+        return bool(self.scripts or self.plugins)
+
+
+def see(claude_dir: Path, folder: Path | None = None) -> Seen:
+    """Look at the user's settings, and at those of the project of a folder."""
+    scripts: dict[str, list[Path]] = {}
+    plugins: dict[str, None] = {}
+    problems: list[str] = []
+    kept: float = KEPT_DAYS
+    off: Path | None = None
+    for path in _files(claude_dir, folder):
+        settings = _load(path, problems)
+        for event, script in _our_hooks(settings.get("hooks")):
+            scripts.setdefault(event, []).append(script)
+        for name, on in _object(settings.get("enabledPlugins")).items():
+            if on is True and name.partition("@")[0] == _PLUGIN:
+                plugins[name] = None
+        if isinstance(no_hooks := settings.get("disableAllHooks"), bool):
+            off = path if no_hooks else None
+        days: object = settings.get("cleanupPeriodDays")
+        if isinstance(days, int | float) and not isinstance(days, bool):
+            kept = float(days)
+    found = {event: tuple(paths) for event, paths in scripts.items()}
+    return Seen(found, tuple(plugins), kept, tuple(problems), off)
+
+
+def _files(claude_dir: Path, folder: Path | None) -> Iterator[Path]:
+    """The settings that hold, the stronger ones last."""
+    yield claude_dir / "settings.json"
+    for place in (folder, *folder.parents) if folder else ():
+        own = place / ".claude"
+        if own != claude_dir and own.is_dir():
+            yield own / "settings.json"
+            yield own / "settings.local.json"
+            return
+
+
+def _load(path: Path, problems: list[str]) -> dict[str, Any]:
+    try:
+        return _object(json.loads(path.read_text("utf-8-sig") or "{}"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        problems.append(f"{path} cannot be read: {error}")
+        return {}
+
+
+def _our_hooks(hooks: object) -> Iterator[tuple[str, Path]]:
+    for event, groups in _object(hooks).items():
+        for group in _list(groups):
+            for hook in _list(_object(group).get("hooks")):
+                home = home_of(hook)
+                if home is not None:
+                    yield event, Places(home).hooks / SCRIPT
+
+
+def _object(value: object) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return cast(list[Any], value) if isinstance(value, list) else []

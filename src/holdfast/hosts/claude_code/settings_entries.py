@@ -1,0 +1,183 @@
+"""Our entries in the host's settings: put in, brought up to date, taken out.
+
+Every function takes a document and gives it back with nothing but our entries changed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, cast
+
+from holdfast.errors import InputError
+from holdfast.hosts.claude_code.hook_commands import home_of, hook_entries, is_of
+from holdfast.hosts.claude_code.json_text import Step, find, put, read, take
+
+SERVER = "holdfast"
+_HOOKS = "hooks"
+_SERVERS = "mcpServers"
+_PROJECTS = "projects"
+_HOME_VARIABLE = "HOLDFAST_HOME"
+
+Object = dict[str, Any]
+
+
+def add_hooks(text: str, home: Path) -> str:
+    """The document with exactly one hook of ours for each event."""
+    _check(text)
+    wanted = hook_entries(home)
+    for event, places in hooks_of(text, home).items():
+        groups = find(read(text), (_HOOKS, event))
+        entry = wanted.get(event)
+        first = cast(int, places[0][2])
+        group: Object = groups.value[first] if groups else {}
+        if entry is not None and len(places) == 1 and len(group.get(_HOOKS, ())) == 1:
+            if group != entry:
+                text = put(text, (_HOOKS, event, first), entry)
+            del wanted[event]
+        else:
+            text = _take_hooks(text, home, event)
+    for event, entry in wanted.items():
+        text = put(text, (_HOOKS, event, -1), entry)
+    return text
+
+
+def _check(text: str) -> None:
+    hooks: object = read(text).value.get(_HOOKS, {})
+    if not isinstance(hooks, dict):
+        raise InputError(
+            'The setting "hooks" is not an object.', "Correct it, then run this again."
+        )
+    for event, groups in cast(Object, hooks).items():
+        if not isinstance(groups, list):
+            raise InputError(
+                f'The setting "hooks.{event}" is not a list.', "Correct it, then run this again."
+            )
+
+
+def hooks_of(text: str, home: Path | None) -> dict[str, list[tuple[Step, ...]]]:
+    """Where hooks of a home stand, by event; of any home where None is given."""
+    found: dict[str, list[tuple[Step, ...]]] = {}
+    hooks: object = read(text).value.get(_HOOKS)
+    for event, groups in _items(hooks):
+        for number, group in _items(groups):
+            inner = cast(Object, group).get(_HOOKS) if isinstance(group, dict) else None
+            for place, hook in _items(inner):
+                ours = is_of(home, hook) if home else home_of(hook) is not None
+                if ours:
+                    found.setdefault(str(event), []).append((_HOOKS, event, number, _HOOKS, place))
+    return found
+
+
+def other_homes(text: str, home: Path) -> list[Path]:
+    """Other homes whose hooks stand in the document as well."""
+    root = read(text)
+    homes: dict[Path, None] = {}
+    for places in hooks_of(text, None).values():
+        for place in places:
+            node = find(root, place)
+            found = home_of(node.value) if node else None
+            if found is not None and node is not None and not is_of(home, node.value):
+                homes[found] = None
+    return list(homes)
+
+
+def _items(value: object) -> list[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return list(cast(Object, value).items())
+    if isinstance(value, list):
+        return list(enumerate(cast(list[Any], value)))
+    return []
+
+
+def take_hooks(text: str, home: Path) -> str:
+    """The document without our hooks, and without what was only there to hold them."""
+    for event in hooks_of(text, home):
+        text = _take_hooks(text, home, event)
+    return text
+
+
+def _take_hooks(text: str, home: Path, event: str) -> str:
+    for place in reversed(hooks_of(text, home).get(event, [])):
+        text = _prune(take(text, place), place[:-1])
+    return text
+
+
+def _prune(text: str, path: tuple[Step, ...]) -> str:
+    """Drop containers that are empty now, upward. A group of hooks is empty when its list is,
+    whatever its matcher says."""
+    while path:
+        node = find(read(text), path)
+        if node is None or node.value:
+            return text
+        if path[0] == _HOOKS and len(path) == 4:
+            path = path[:-1]
+        text = take(text, path)
+        path = path[:-1]
+    return text
+
+
+def server_entry(python: str, flags: str, home: Path, is_default: bool) -> Object:
+    """How the host starts our server."""
+    env = {} if is_default else {_HOME_VARIABLE: str(home)}
+    return {
+        "type": "stdio",
+        "command": python,
+        "args": [*flags.split(), "-m", "holdfast", "mcp"],
+        "env": env,
+    }
+
+
+def is_server(value: object) -> bool:
+    """Whether an entry starts a server of ours."""
+    if not isinstance(value, dict):
+        return False
+    entry = cast(Object, value)
+    arguments = [str(item) for _, item in _items(entry.get("args"))]
+    named = os.path.basename(str(entry.get("command", ""))) == "holdfast"  # noqa: PTH119
+    return bool(arguments) and arguments[-1] == "mcp" and (named or "holdfast" in arguments)
+
+
+def server_home(value: Object, default: Path) -> Path:
+    """The home that a server of ours works in."""
+    env: object = value.get("env")
+    named: object = cast(Object, env).get(_HOME_VARIABLE) if isinstance(env, dict) else None
+    return Path(named) if isinstance(named, str) else default
+
+
+def server_path(project: str) -> tuple[Step, ...]:
+    """Where the server's entry stands: for one project, or for the user where it is ""."""
+    return (_PROJECTS, project, _SERVERS, SERVER) if project else (_SERVERS, SERVER)
+
+
+def add_server(text: str, project: str, entry: Object) -> str:
+    """The document with our server; unchanged where another server has its name."""
+    path = server_path(project)
+    there = find(read(text), path)
+    if there is not None and (not is_server(there.value) or there.value == entry):
+        return text
+    return put(text, path, entry)
+
+
+def taken_name(text: str, project: str) -> bool:
+    """Whether a server that is not ours has our name."""
+    there = find(read(text), server_path(project))
+    return there is not None and not is_server(there.value)
+
+
+def servers_of(text: str, home: Path, default: Path) -> list[str]:
+    """For which projects our server stands in the document; "" is the user's own."""
+    root = read(text)
+    projects: object = root.value.get(_PROJECTS)
+    found: list[str] = []
+    for project in ("", *(name for name, _ in _items(projects))):
+        node = find(root, server_path(project))
+        if node and is_server(node.value) and server_home(node.value, default) == home:
+            found.append(project)
+    return found
+
+
+def take_server(text: str, project: str) -> str:
+    """The document without our server, and without what was only there to hold it."""
+    path = server_path(project)
+    return _prune(take(text, path), path[:-1])

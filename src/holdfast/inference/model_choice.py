@@ -1,0 +1,67 @@
+"""Which models the settings ask for.
+
+ONNX Runtime and the network modules take long to import, so what needs them is imported when a
+model is opened and not before.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holdfast.errors import SettingsError
+from holdfast.inference import packaged
+from holdfast.inference.embedder import Embedder
+from holdfast.inference.reranker import Reranker
+from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.settings import NO_MODEL, Settings
+
+
+def choose_embedder(settings: Settings, threads: int = 1) -> Embedder | None:
+    """The model for vectors, opened; None if the settings want none."""
+    if settings.embed_model == NO_MODEL:
+        return None
+    if settings.embed_endpoint:
+        return _endpoint(settings)
+    from holdfast.inference.encoder import OnnxEncoder, packaged_encoder
+
+    if not settings.embed_model:
+        return packaged_encoder(threads=threads)
+    return OnnxEncoder(Path(settings.embed_model).expanduser(), threads=threads)
+
+
+def choose_reranker(settings: Settings, threads: int = 2) -> Reranker | None:
+    """The model that weighs pairs, opened; None if the settings want none or none is there."""
+    if settings.rerank_model == NO_MODEL:
+        return None
+    if not settings.rerank_model and not packaged.RERANKER.is_file():
+        return None
+    from holdfast.inference.cross_encoder import CrossEncoder, packaged_reranker
+
+    if not settings.rerank_model:
+        return packaged_reranker(threads=threads)
+    model = Path(settings.rerank_model).expanduser()
+    own = model.with_name("tokenizer.json")
+    tokenizer = open_tokenizer(own if own.is_file() else packaged.TOKENIZER)
+    return CrossEncoder(model, tokenizer, threads=threads)
+
+
+def _endpoint(settings: Settings) -> Embedder:
+    if settings.embed_model:
+        raise SettingsError(
+            "embed.model and embed.endpoint are both set.", "Keep the one that is to be used."
+        )
+    if not settings.embed_endpoint_model:
+        raise SettingsError(
+            "embed.endpoint is set, but not which model to ask it for.",
+            "Set embed.endpoint_model, e.g. to nomic-embed-text.",
+        )
+    if settings.embed_api_key_env and not settings.embed_api_key:
+        raise SettingsError(
+            f"The variable {settings.embed_api_key_env}, named by embed.api_key_env, is not set.",
+            "Set it to the key of the embeddings service, or remove embed.api_key_env.",
+        )
+    from holdfast.inference.endpoint import EndpointEmbedder
+
+    return EndpointEmbedder(
+        settings.embed_endpoint, settings.embed_endpoint_model, api_key=settings.embed_api_key
+    )

@@ -1,0 +1,88 @@
+"""Which model service the settings ask for. None is asked unless they do."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import cast
+
+from holdfast.errors import SettingsError
+from holdfast.inference.chat import Chat
+from holdfast.settings import NO_MODEL, Models
+
+OPERATIONS = ("summaries", "extraction", "reflection", "agent")
+# Good enough for each, and cheap; what is thought about is worth more than what is summed up.
+_USUAL: dict[str, dict[str, str]] = {
+    "anthropic": dict.fromkeys(OPERATIONS, "claude-haiku-5-5"),
+    "claude": {"summaries": "haiku", "extraction": "haiku", "agent": "haiku"},
+}
+_EXTRAS = {"claude": ("claude", "claude_agent_sdk"), "http": ("models", "httpx2")}
+
+
+def detect(models: Models) -> str:
+    """The service that would be asked: the one named, or the first of subscription, Anthropic's
+    API and an OpenAI-compatible endpoint that can be."""
+    if models.use != "auto":
+        return models.use
+    if find_spec(_EXTRAS["claude"][1]) is not None:
+        return "claude"
+    if find_spec(_EXTRAS["http"][1]) is None:
+        return NO_MODEL
+    if models.anthropic_key and not models.endpoint:
+        return "anthropic"
+    return "openai" if models.openai_key or models.endpoint else NO_MODEL
+
+
+def choose_chat(models: Models, operation: str) -> Chat | None:
+    """The service for an operation, ready to be asked; None if the settings want none."""
+    service, named = detect(models), str(getattr(models, operation))
+    if NO_MODEL in (service, named):
+        return None
+    model = named or _USUAL.get(service, {}).get(operation, "")
+    if service == "claude":
+        _want(service, "claude")
+        from holdfast.inference import agent_chat
+
+        return cast(Chat, agent_chat.AgentChat(model, models.timeout_s))
+    _want(service, "http")
+    key = _key(models, service)
+    from holdfast.inference import http_chat
+
+    if service == "anthropic":
+        url = models.endpoint or http_chat.ANTHROPIC_URL
+        return cast(Chat, http_chat.MessagesChat(model, key, url, models.timeout_s))
+    if not model:
+        raise SettingsError(
+            f"models.{operation} does not say which model to ask for.",
+            f"Set it to a model of {models.endpoint or 'OpenAI'}, e.g. qwen3.",
+        )
+    url = models.endpoint or http_chat.OPENAI_URL
+    return cast(Chat, http_chat.CompletionsChat(model, key, url, models.timeout_s))
+
+
+def _want(service: str, which: str) -> None:
+    extra, module = _EXTRAS[which]
+    if find_spec(module) is None:
+        raise SettingsError(
+            f"models.use is {service!r}, but what it needs is not installed.",
+            f"pip install 'holdfast[{extra}]'",
+        )
+
+
+def _key(models: Models, service: str) -> str:
+    """The key for a service. One that was not named goes to its maker and to nobody else."""
+    if models.api_key_env:
+        if not models.api_key:
+            raise SettingsError(
+                f"The variable {models.api_key_env}, named by models.api_key_env, is not set.",
+                "Set it to the key of the model service, or remove models.api_key_env.",
+            )
+        return models.api_key
+    key = {"anthropic": models.anthropic_key, "openai": models.openai_key}[service]
+    if models.endpoint:
+        return ""
+    if not key:
+        raise SettingsError(
+            f"There is no key for {service}.",
+            "Set models.api_key_env to the name of the variable that holds it.",
+        )
+    return key

@@ -1,0 +1,101 @@
+"""`holdfast audit`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.memory import open_memory
+from holdfast.app.search.audit import Audit, Audited, audit
+from holdfast.app.search.recall import open_reading
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.language import cut
+from holdfast.model.to_json import plain
+
+HELP = """\
+Hold what is remembered against the code of today: lists the facts, memories, decisions
+and rules whose files have changed, been renamed or gone since, the most changed first.
+
+The history must have been read: `holdfast ingest REPOSITORY`. What speaks of no file,
+or only of files that no history knows, is counted and not judged.
+
+--holds ID says that a record is right all the same: it is not listed again until its code
+changes once more.
+
+--json prints {"bank", "stale", "fresh", "unknown", "about_no_file", "histories"};
+each of "stale" has "uri", "kind", "title", "time", "freshness", "since" and "files"."""
+
+EXAMPLES = """\
+  holdfast audit
+  holdfast audit --file src/billing/
+  holdfast audit --file retry.py --json
+  holdfast audit --holds 5c1f0a"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "--file",
+        default="",
+        metavar="F",
+        help="only about this file, the end of a path, or folder/",
+    )
+    options.add_limit(parser, 30)
+    parser.add_argument(
+        "--holds", default="", metavar="ID", help="say that a record still holds, as it is now"
+    )
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    if arguments.holds:
+        with open_memory(create=False) as memory:
+            entry = memory.confirm(arguments.holds)
+        told = f"{entry.target} still holds. `holdfast undo` takes that back."
+        screen.json({"confirmed": plain(entry)}) if arguments.json else screen.line(told)
+        return 0
+    with open_reading() as memory:
+        id = memory.bank_id(arguments.bank)
+        name = memory.bank_name(id)
+        hint = memory.no_bank(id)
+        found = audit(memory.reader, id, arguments.file)
+    shown = found._replace(stale=found.stale[: arguments.limit])
+    if arguments.json:
+        screen.json({"bank": name, **plain(shown)})
+        return 0
+    for one in shown.stale:
+        _print(screen, one)
+    _sum_up(screen, found, len(shown.stale), name)
+    if hint:
+        screen.wrap(hint)
+    return 0
+
+
+def _print(screen: Screen, one: Audited) -> None:
+    head = f"{one.freshness.value}  {one.kind} · {day(one.time)}"
+    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(one.uri, 'cyan')}")
+    screen.wrap(cut(one.title, 200), "    ")
+    for file in one.files:
+        screen.wrap(f"- {file.told}", "    ", "      ")
+    screen.line()
+
+
+def _sum_up(screen: Screen, found: Audit, shown: int, bank: str) -> None:
+    if not found.histories:
+        screen.wrap(
+            f"No repository's history was read into {bank}, so nothing can be told: "
+            "`holdfast ingest REPOSITORY` reads one."
+        )
+        return
+    if not (found.stale or found.fresh or found.unknown or found.about_no_file):
+        screen.wrap(f"{bank} holds no fact, memory, decision or rule that could be out of date.")
+        return
+    more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
+    told = f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
+    screen.wrap(
+        f"{told}{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files that no "
+        f"history knows, {found.about_no_file:,} of no file: of those nothing can be told."
+    )

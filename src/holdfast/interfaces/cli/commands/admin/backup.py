@@ -1,0 +1,57 @@
+"""`holdfast backup`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.search.recall import utc_now
+from holdfast.app.status.health import disk_use
+from holdfast.app.transfer.backup import back_up, made_told, place
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.settings import load_settings
+
+HELP = """\
+Copy the whole memory into one file that only you can read, while sessions and workers go
+on. In it: all that is remembered, the settings, and the journals of events. The copy is
+looked through and compared with the memory before it gets its name; no file is replaced.
+`holdfast restore-backup` puts it back."""
+
+EXAMPLES = """\
+  holdfast backup                          into ~/.holdfast/backups
+  holdfast backup /mnt/safe/memory.db
+  holdfast backup /mnt/safe                a folder: named by the time"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "file", nargs="?", type=options.some_path, metavar="FILE", help="where to (default: home)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say where, and how much")
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen, settings = Screen(), load_settings()
+    if arguments.dry_run:
+        path, disk = place(settings, arguments.file, utc_now()), disk_use(settings)
+        size = disk.database + disk.journals
+        if arguments.json:
+            screen.json({"path": str(path), "bytes": size, "made": False})
+            return 0
+        screen.line(f"Would write about {amount(size)} to {path}. Nothing was written.")
+        return 0
+    made = back_up(settings, arguments.file)
+    copy = made.copy
+    if arguments.json:
+        screen.json(made_told(made))
+        return 0
+    screen.line(f"Backed up to {made.path} ({amount(made.bytes)}).")
+    screen.line(
+        f"  {number(copy.tables.get('session', 0), 'session')}, "
+        f"{number(copy.tables.get('turn', 0), 'turn')}, {number(len(copy.files), 'file')} "
+        "beside them; compared with the memory, and whole."
+    )
+    return 0

@@ -1,0 +1,141 @@
+"""`holdfast bank`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.memory import open_memory
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.learn.bank_settings import PRESETS, Wish
+from holdfast.model.bank import Bank, Disposition
+from holdfast.model.to_json import plain
+
+HELP = """\
+What a bank is like. `list` names all banks, `show` tells one, `set` changes it.
+
+The disposition is three numbers from 1 to 5. Skepticism: how many sessions must say a thing
+before it is believed, and how little a single one counts. Literalism: whether only the very
+words of a question count. Empathy: whether motives and feelings are told. A preset sets all
+three: code-review (4 5 2), bug-investigation (4 4 2), documentation (3 3 3), support (2 2 5).
+
+The background says in a few sentences who the bank speaks for; a model is told it. Retention
+is after how many months a session is put away, as `holdfast forget` does: nothing is erased,
+and a longer retention or `all` (the default) brings it back. Sessions in which somebody
+corrected something stay."""
+
+EXAMPLES = """\
+  holdfast bank list
+  holdfast bank show --json
+  holdfast bank set --preset bug-investigation
+  holdfast bank set --skepticism 5 --background "A payments backend; we verify before we believe."
+  holdfast bank set --alias shop --retention 24 --yes"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("show", "set", "list"),
+        default="show",
+        help="what to do (default: show)",
+    )
+    parser.add_argument("--preset", metavar="NAME", help=", ".join(PRESETS))
+    for name in ("skepticism", "literalism", "empathy"):
+        parser.add_argument(f"--{name}", type=int, metavar="N", help="1 to 5")
+    parser.add_argument("--background", metavar="TEXT", help='who the bank speaks for; "" for none')
+    parser.add_argument("--retention", metavar="MONTHS", help="a number of months, or all")
+    parser.add_argument(
+        "--alias", action="append", default=[], metavar="NAME", help="one more name of the bank"
+    )
+    parser.add_argument(
+        "--drop-alias", action="append", default=[], metavar="NAME", help="a name it had"
+    )
+    options.add_yes(parser)
+    options.add_one_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    wish = _wish(arguments)
+    if (wish == Wish()) is (arguments.action == "set"):
+        raise InputError(
+            "There is nothing to set."
+            if arguments.action == "set"
+            else f"`holdfast bank {arguments.action}` changes nothing.",
+            "`holdfast bank set` takes --preset, --skepticism and more: see --help.",
+        )
+    with open_memory(create=False) as memory:
+        if arguments.action == "list":
+            return _list(screen, memory.known_banks(), arguments.json)
+        if wish.retention and not confirm.may_go_ahead(
+            arguments.yes,
+            f"Put away sessions older than {wish.retention} months (nothing is erased)?",
+            True,
+            "the memory",
+            False,
+        ):
+            screen.line("Nothing was changed.")
+            return 0
+        bank = arguments.bank
+        found = memory.set_bank(wish, bank) if arguments.action == "set" else memory.bank(bank)
+    if arguments.json:
+        screen.json(plain(found))
+    else:
+        _print(screen, found)
+    return 0
+
+
+def _wish(arguments: argparse.Namespace) -> Wish:
+    return Wish(
+        arguments.preset,
+        arguments.skepticism,
+        arguments.literalism,
+        arguments.empathy,
+        arguments.background,
+        _months(arguments.retention),
+        tuple(arguments.alias),
+        tuple(arguments.drop_alias),
+    )
+
+
+def _months(given: str | None) -> int | None:
+    if given is None:
+        return None
+    if given == "all":
+        return 0
+    if not given.isdigit() or not int(given):
+        raise InputError(f"{given!r} is no retention.", "Give a number of months, or `all`.")
+    return int(given)
+
+
+def _list(screen: Screen, banks: list[Bank], as_json: bool) -> int:
+    if as_json:
+        screen.json({"banks": plain(banks)})
+        return 0
+    if not banks:
+        screen.line("There are no banks yet.")
+    width = max((len(bank.name) for bank in banks), default=0)
+    for bank in banks:
+        d = bank.disposition
+        mind = f"skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
+        screen.line(f"{screen.paint(f'{bank.name:<{width}}', 'bold')}  {bank.id}  {mind}")
+    return 0
+
+
+def _print(screen: Screen, bank: Bank) -> None:
+    d = bank.disposition
+    preset = next((name for name, known in PRESETS.items() if known == d), "")
+    preset = f"as by default and for {preset}" if preset and d == Disposition() else preset
+    screen.line(f"{screen.paint(bank.name, 'bold')} ({bank.id})")
+    screen.line(f"  skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
+                + (f" ({preset})" if preset else ""))  # fmt: skip
+    screen.wrap(f"background: {bank.background or 'none'}", "  ", "    ")
+    kept = f"{bank.retention} months" if bank.retention else "all sessions are kept"
+    screen.line(f"  retention: {kept}")
+    for alias in bank.aliases:
+        screen.line(f"  alias: {alias}")

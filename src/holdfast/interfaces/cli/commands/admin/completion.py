@@ -1,0 +1,47 @@
+"""`holdfast completion`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from holdfast.app.core.bank_names import bank_names
+from holdfast.errors import InputError
+from holdfast.settings import load_settings
+
+HELP = """\
+Print the script that lets a shell complete commands, options and names of banks. Write it
+where your shell looks for such scripts, and again after an upgrade. Without a name the
+shell is the one you use."""
+
+EXAMPLES = """\
+  holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast
+  holdfast completion zsh > ~/.zfunc/_holdfast        with fpath+=~/.zfunc before compinit
+  holdfast completion fish > ~/.config/fish/completions/holdfast.fish"""
+
+SHELLS = ("bash", "zsh", "fish")
+_PLACE = "holdfast.interfaces.cli.completion."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("shell", nargs="?", choices=SHELLS, help="which shell")
+    parser.add_argument("--banks", action="store_true", help="print the names of banks instead")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    if arguments.banks:
+        # A settings file that is wrong is told of elsewhere: this is asked between two keys.
+        sys.stdout.writelines(f"{name}\n" for name in ("all", *bank_names(load_settings())))
+        return 0
+    shell = arguments.shell or Path(os.environ.get("SHELL", "")).name
+    if shell not in SHELLS:
+        raise InputError("It is not known which shell you use.", f"Name one: {', '.join(SHELLS)}.")
+    from holdfast.interfaces.cli.completion.arguments import offers
+
+    sys.stdout.write(import_module(_PLACE + shell).script(offers()))
+    return 0

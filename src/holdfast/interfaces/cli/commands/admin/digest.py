@@ -1,0 +1,97 @@
+"""`holdfast digest`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.search.recall import ALL_BANKS, open_reading, utc_now
+from holdfast.app.status.period_digest import (
+    NOTHING,
+    TITLES,
+    WEEK,
+    TimeDigest,
+    as_markdown,
+    as_told,
+    digest,
+    span_of,
+)
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, number, short
+
+HELP = """\
+What a week came to: what was done, decided and learned, and what memory got wrong in it
+(corrections, contradictions, rules turned down, what sessions were told and ignored). Each
+line names the record it comes from, which `holdfast show` opens. It is made when you ask
+for it, by rules, from what is remembered; no model is asked and nothing is sent."""
+
+EXAMPLES = """\
+  holdfast digest --week
+  holdfast digest --since 2026-10 --until 2026-10 --bank myproject
+  holdfast digest --week --md > week.md
+  holdfast digest --days 1 --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    span = parser.add_mutually_exclusive_group()
+    span.add_argument("--week", action="store_true", help="the last seven days (default)")
+    span.add_argument("--days", type=options.positive, metavar="N", help="the last N days")
+    span.add_argument("--since", metavar="DATE", default="", help="from this day or month on")
+    parser.add_argument(
+        "--until", metavar="DATE", default="", help="with --since: up to the end of it (now)"
+    )
+    parser.add_argument(
+        "--limit", type=options.positive, default=15, metavar="N", help="of each part (default: 15)"
+    )
+    options.add_bank(parser, default=ALL_BANKS)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--md", action="store_true", help="print Markdown")
+    form.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen, (since, until) = Screen(), _span(arguments)
+    with open_reading() as memory:
+        told = digest(memory, arguments.bank, since, until, arguments.limit)
+        hint = "" if memory.reader.banks() else memory.no_bank()
+    if arguments.json:
+        screen.json(as_told(told))
+    elif arguments.md:
+        screen.line(as_markdown(told).rstrip("\n"))
+    else:
+        _print(screen, told)
+        if hint:
+            screen.line()
+            screen.wrap(hint)
+    return 0
+
+
+def _span(arguments: argparse.Namespace) -> tuple[str, str]:
+    if arguments.until and not arguments.since:
+        raise InputError("--until says where --since ends.", "Give --since too.")
+    return span_of(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
+
+
+def _print(screen: Screen, told: TimeDigest) -> None:
+    title = f"{told.since[:10]} to {told.until[:10]}, bank {told.bank}"
+    screen.line(f"{screen.paint(title, 'bold')}: {number(told.sessions, 'session')}")
+    for section in told.sections:
+        screen.line()
+        screen.line(screen.paint(TITLES[section.name], "bold"))
+        if not section.items:
+            screen.wrap(NOTHING[section.name], "  ")
+        for item in section.items:
+            note = f" ({item.note})" if item.note else ""
+            screen.wrap(f"{item.time[:10]}  {item.text}{note}", "  ", "              ")
+            if item.uri:
+                screen.line(screen.paint(f"              {short(item.uri)}", "dim"))
+        if section.more:
+            screen.line(f"  and {section.more:,} more")
+    if told.ignored:
+        screen.line()
+        screen.wrap(
+            f"{number(told.ignored, 'text')} that sessions were told left no trace in them; "
+            "`holdfast worth` has the account."
+        )

@@ -1,0 +1,302 @@
+"""`holdfast eval`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import holdfast
+from holdfast.app.evaluation.engine import BUDGETS, Parts, prepare
+from holdfast.app.evaluation.evaluate import Group, Latency, Report, evaluate
+from holdfast.app.evaluation.home import open_home
+from holdfast.app.evaluation.metrics import MEASURES, Measures
+from holdfast.app.evaluation.own import History, advice, find_questions
+from holdfast.app.evaluation.ranks import open_ranks
+from holdfast.app.evaluation.replay import OwnReport, replay
+from holdfast.app.evaluation.sets import read_set, spread
+from holdfast.app.search.recall import ALL_BANKS, open_reading, utc_now
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.progress import Progress
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.settings import load_settings
+from holdfast.store.protocol import Counts
+
+HELP = """\
+Measure how well recall finds what a set of questions asks for.
+
+DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and questions.jsonl:
+one JSON object a line with id, bank, question, gold (ids of turns), gold_sessions,
+category, abstain. It is read into a home of its own that is thrown away afterwards;
+your memory is not touched.
+
+--own asks your own memory instead, only reading it: a request that opened a session
+must lead back to the few earlier sessions that had changed the same files."""
+
+EXAMPLES = """\
+  holdfast eval sets/locomo
+  holdfast eval sets/locomo --json --out ranks.jsonl
+  holdfast eval sets/locomo --keep /tmp/locomo-home      again, without reading again
+  holdfast eval sets/locomo --store postgresql://me@db/scratch
+  holdfast eval --own --limit-questions 200"""
+
+_HEADS = ("R@5", "R@10", "R@20", "all@10", "MRR", "S@1", "S@5", "S-MRR", "abs-P", "abs-R")
+_LEGEND = """\
+R@k: share of the gold turns among the first k; all@10: all of them; MRR: one over the place of the
+first. S: the same for sessions. abs: precision and recall of abstaining. –: not measurable here."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "folder", nargs="?", type=options.some_path, metavar="DIR", help="the set to ask"
+    )
+    parser.add_argument("--own", action="store_true", help="ask your own memory instead of a set")
+    parser.add_argument(
+        "--bank", metavar="NAME", help="with --own: which bank (default: all banks)"
+    )
+    parser.add_argument(
+        "--limit-questions",
+        type=options.positive,
+        metavar="N",
+        help="ask only so many, taken evenly over all",
+    )
+    parser.add_argument(
+        "--budget", choices=BUDGETS, default="mid", help="how much work recall may do"
+    )
+    parser.add_argument(
+        "--out",
+        type=options.some_path,
+        metavar="FILE",
+        help="write every ranking, one JSON object a line, to be scored anew",
+    )
+    parser.add_argument(
+        "--keep",
+        type=options.some_path,
+        metavar="HOME",
+        help="keep what was read in this folder, and use it again",
+    )
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        default="",
+        help="read it into a PostgreSQL database instead, in a schema that is removed afterwards",
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    folder: Path | None = arguments.folder
+    if arguments.own:
+        if folder is not None or arguments.keep is not None or arguments.store:
+            raise InputError(
+                "--own asks your own memory: it takes no DIR, no --keep and no --store.",
+                "Leave them out.",
+            )
+        return _run_own(arguments)
+    if folder is None:
+        raise InputError(
+            "There is nothing to ask.", "Give the folder of a set, or --own for your own history."
+        )
+    if arguments.keep is not None and arguments.store:
+        raise InputError(
+            "What is read into a database is not kept.", "Leave out --keep or --store."
+        )
+    if arguments.bank:
+        raise InputError(
+            "The questions of a set name their banks.", "Leave out --bank, or use --own."
+        )
+    return _run_set(arguments, folder)
+
+
+def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
+    wanted = read_set(folder)
+    questions = spread(wanted.questions, arguments.limit_questions)
+    with (
+        open_home(load_settings(), folder, arguments.keep, arguments.store) as memory,
+        open_ranks(arguments.out) as record,
+    ):
+        reading = Progress("reading", amount)
+        embedding = Progress("embedding", lambda count: number(count, "passage"))
+        meaning = None if arguments.budget == "low" else embedding
+        failed = prepare(memory, folder, reading, os.cpu_count() or 1, meaning)
+        reading.finish()
+        asking = Progress("asking", lambda count: number(count, "question"))
+        report = evaluate(memory, questions, arguments.budget, asking, record, failed)
+        asking.finish()
+        held = memory.counts()
+    screen = Screen()
+    if arguments.json:
+        screen.json(_contract(report, folder, wanted.files.banks, held))
+    else:
+        _print(screen, report, folder, wanted.files.banks, held)
+    return 0
+
+
+def _run_own(arguments: argparse.Namespace) -> int:
+    with open_reading() as memory, open_ranks(arguments.out) as record:
+        id = memory.bank_id(arguments.bank or ALL_BANKS)
+        history = find_questions(memory.reader, id)
+        questions = spread(history.questions, arguments.limit_questions)
+        asking = Progress("asking", lambda count: number(count, "question"))
+        report = replay(memory, questions, arguments.budget, asking, record)
+        asking.finish()
+        name = memory.bank_name(id)
+    screen = Screen()
+    if arguments.json:
+        screen.json(_own_contract(report, history, name))
+    else:
+        _print_own(screen, report, history, name)
+    return 0
+
+
+def _contract(
+    report: Report, folder: Path, banks: Sequence[str], held: Counts
+) -> dict[str, object]:
+    return {
+        "set": str(folder),
+        "date": utc_now(),
+        "settings": _settings(report.parts, report.budget),
+        "counts": {
+            "banks": len(banks),
+            "sessions": held.sessions,
+            "turns": held.turns,
+            **report.overall.counts._asdict(),
+            "unknown_gold": report.unknown_gold,
+            "failed_lines": report.failed_lines,
+        },
+        "overall": _rounded(report.overall.measures),
+        "mean_of_categories": _rounded(report.mean_of_categories),
+        "categories": {
+            name: {"counts": group.counts._asdict(), **_rounded(group.measures)}
+            for name, group in report.categories.items()
+        },
+        "standard_error": _rounded(report.standard_error),
+        "latency_ms": _rounded(report.latency_ms._asdict()),
+        "notes": list(report.notes),
+        "cannot_claim": list(report.cannot_claim),
+    }
+
+
+def _own_contract(report: OwnReport, history: History, bank: str) -> dict[str, object]:
+    return {
+        "own": True,
+        "bank": bank,
+        "date": utc_now(),
+        "settings": _settings(report.parts, report.budget),
+        "counts": {
+            "sessions": history.sessions,
+            "openings": history.openings,
+            "questions": report.questions,
+        },
+        "overall": _rounded(report.measures),
+        "chance": _rounded(report.chance),
+        "latency_ms": _rounded(report.latency_ms._asdict()),
+        "notes": list(report.notes),
+        "cannot_claim": list(report.cannot_claim) if report.questions else [],
+        "advice": None if report.questions else advice(history),
+    }
+
+
+def _settings(parts: Parts, budget: str) -> dict[str, object]:
+    return {"version": holdfast.__version__, **parts._asdict(), "budget": budget}
+
+
+def _rounded(values: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {name: None if v is None else round(v, 4) for name, v in values.items()}
+
+
+def _print(
+    screen: Screen, report: Report, folder: Path, banks: Sequence[str], held: Counts
+) -> None:
+    counts = report.overall.counts
+    screen.line(
+        f"{screen.paint(str(folder), 'bold')}: {number(counts.questions, 'question')} to "
+        f"{number(len(banks), 'bank')} with {number(held.sessions, 'session')}, "
+        f"{number(held.turns, 'turn')}"
+    )
+    screen.line()
+    _print_table(screen, report)
+    screen.line()
+    screen.wrap(_LEGEND)
+    screen.line()
+    screen.line(
+        f"abstained {counts.abstained:,} times; {counts.unanswerable:,} of "
+        f"{number(counts.questions, 'question')} should be left unanswered"
+    )
+    _print_latency(screen, report.latency_ms)
+    _print_settings(screen, report.parts, report.budget)
+    _print_limits(screen, report.notes, report.cannot_claim)
+
+
+def _print_table(screen: Screen, report: Report) -> None:
+    names = ["mean of categories", *report.categories]
+    width = min(30, max(map(len, names)))
+    heads = "".join(f"{head:>7}" for head in _HEADS)
+    screen.line(screen.paint(f"{'':<{width}}{'n':>6}{heads}", "dim"))
+
+    def row(name: str, count: str, measures: Measures, *styles: str) -> None:
+        cells = "".join(f"{_figure(measures[measure]):>7}" for measure in MEASURES)
+        name = name if len(name) <= width else name[: width - 1] + "…"
+        screen.line(screen.paint(f"{name:<{width}}{count:>6}{cells}", *styles))
+
+    def group(name: str, found: Group, *styles: str) -> None:
+        row(name, f"{found.counts.questions:,}", found.measures, *styles)
+
+    group("overall", report.overall, "bold")
+    if len(report.categories) > 1:
+        row("mean of categories", "", report.mean_of_categories)
+    for name, found in report.categories.items():
+        group(name, found)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _print_latency(screen: Screen, latency: Latency) -> None:
+    if latency.p50 is not None and latency.p95 is not None:
+        screen.line(f"latency: p50 {latency.p50:.1f} ms, p95 {latency.p95:.1f} ms")
+
+
+def _print_settings(screen: Screen, parts: Parts, budget: str) -> None:
+    used = _settings(parts, budget)
+    embedding = f"embedding {parts.embedding}" if parts.embedding else "no embedding model"
+    reranker = f"reranker {parts.reranker}" if parts.reranker else "no reranker"
+    screen.line(f"holdfast {used['version']}: {embedding}, {reranker}, budget {budget}")
+
+
+def _print_limits(screen: Screen, notes: Sequence[str], limits: Sequence[str]) -> None:
+    for note in notes:
+        screen.wrap(note)
+    screen.line()
+    screen.line(screen.paint("What this cannot claim", "bold"))
+    for limit in limits:
+        screen.wrap(limit, "  - ", "    ")
+
+
+def _print_own(screen: Screen, report: OwnReport, history: History, bank: str) -> None:
+    if not report.questions:
+        screen.wrap(advice(history))
+        return
+    of = screen.paint("your own history" if bank == ALL_BANKS else f"the history of {bank}", "bold")
+    screen.line(
+        f"{of}: {number(report.questions, 'question')}, from {history.openings:,} typed requests "
+        f"that open {number(history.sessions, 'session')}"
+    )
+    screen.line()
+    for name, label in (
+        ("session_hit@1", "the right session came first"),
+        ("session_hit@5", "it was among the first five"),
+        ("session_mrr", "mean of one over its place"),
+    ):
+        by_chance = report.chance.get(name)
+        aside = "" if by_chance is None else f"   (by chance {by_chance:.3f})"
+        screen.line(f"  {_figure(report.measures[name])}  {label}{aside}")
+    screen.line()
+    _print_latency(screen, report.latency_ms)
+    _print_settings(screen, report.parts, report.budget)
+    _print_limits(screen, report.notes, report.cannot_claim)

@@ -1,0 +1,137 @@
+"""`holdfast export`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from holdfast.app.search.recall import ALL_BANKS, Reading, open_reading
+from holdfast.app.transfer.export_folder import Folder
+from holdfast.app.transfer.exporting import SCHEMA, Wanted, check_groups, write_export
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.progress import Progress
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.model.to_json import plain
+from holdfast.recall.query.times import read_span
+from holdfast.store.carried import GROUPS
+from holdfast.store.portable import Chosen
+
+HELP = """\
+Write the memory, or a part of it, as files that any program can read.
+
+jsonl: everything that was read and decided, one JSON object a line, in a versioned format
+(docs/export-format.md); `holdfast import holdfast FILE` brings it back as it was.
+
+obsidian: a folder of Markdown notes, one for every concept and session, linked with each other.
+memory-keeper: facts.json, concepts.json, and sessions/*.l1.jsonl and *.l2.json.
+Both can be written again into the same folder; what you made or changed in it stays as it is.
+
+Forgotten things are left out, and secrets are taken out once more. A file is there whole or not
+at all."""
+
+EXAMPLES = """\
+  holdfast export memory.jsonl
+  holdfast export ~/vault/memory --format obsidian
+  holdfast export .claude/memory --format memory-keeper
+  holdfast export work.jsonl --bank work --since 2026-01 --kind sessions --kind decisions"""
+
+_FOLDER_FORMATS = ("obsidian", "memory-keeper")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("path", nargs="?", default="", metavar="FILE|DIR", help="where to write it")
+    parser.add_argument(
+        "--format",
+        choices=["jsonl", *_FOLDER_FORMATS],
+        default="jsonl",
+        help="what to write (default: jsonl)",
+    )
+    parser.add_argument("--since", metavar="DATE", default="", help="only what is from then on")
+    parser.add_argument("--until", metavar="DATE", default="", help="only what is up to then")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        choices=GROUPS,
+        help="only this; may be given several times (default: all)",
+    )
+    parser.add_argument(
+        "--derived",
+        action="store_true",
+        help="jsonl: also exchanges, digests, facts and concepts, which are made of the rest",
+    )
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of the format, and stop"
+    )
+    options.add_bank(parser, default=ALL_BANKS)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    if arguments.schema:
+        screen.line(SCHEMA.read_text("utf-8").rstrip())
+        return 0
+    if not arguments.path:
+        raise InputError("Nothing is named to write to.", "Give a file, such as memory.jsonl.")
+    check_groups(arguments.kind)
+    with open_reading() as memory:
+        wanted = _wanted(memory, arguments)
+        path = Path(arguments.path).expanduser()
+        if arguments.format != "jsonl":
+            return _write_folder(screen, memory, arguments, path, wanted)
+        progress = Progress("written", lambda count: number(count, "line"))
+        patterns = memory.settings.redact_patterns
+        made = write_export(memory.reader, path, wanted, patterns, progress)
+    if arguments.json:
+        screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
+        return 0
+    told = ", ".join(f"{count:,} {name}" for name, count in made.counts.items())
+    screen.line(f"{made.path}: {made.bytes:,} bytes")
+    screen.wrap(told or "nothing", "  ")
+    return 0
+
+
+def _wanted(memory: Reading, arguments: argparse.Namespace) -> Wanted:
+    bank = memory.bank_id(arguments.bank)
+    banks = tuple(one for one in memory.reader.banks() if bank in (None, one.id))
+    chosen = Chosen(
+        tuple(dict.fromkeys(arguments.kind)),
+        read_span(arguments.since).first if arguments.since else "",
+        read_span(arguments.until).last if arguments.until else "",
+    )
+    return Wanted(banks, chosen, arguments.derived)
+
+
+def _write_folder(
+    screen: Screen, memory: Reading, arguments: argparse.Namespace, path: Path, wanted: Wanted
+) -> int:
+    if arguments.kind or arguments.derived:
+        raise InputError(
+            f"--kind and --derived are not for {arguments.format}.",
+            "It holds sessions, what is made of them, concepts and facts.",
+        )
+    if arguments.format == "obsidian":
+        from holdfast.app.transfer.export_obsidian import write_vault as write
+    else:
+        from holdfast.app.transfer.export_memory_keeper import write_keeper as write
+    redactor = Redactor(memory.settings.redact_patterns)
+    folder = Folder(path, arguments.format)
+    progress = Progress("made", lambda count: number(count, "file"))
+
+    def clean(text: str) -> str:
+        return redactor.redact(text).text
+
+    write(memory.reader, folder, wanted, clean, progress)
+    done = folder.write()
+    if arguments.json:
+        screen.json(plain(done._replace(folder=str(done.folder))))
+        return 0
+    screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")
+    for left in done.left_alone:
+        screen.line(f"  left alone, since you made or changed it: {left}")
+    return 0

@@ -1,0 +1,110 @@
+"""`holdfast providers`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from time import perf_counter
+
+from holdfast.app.search.plugin_search import Listed, Providers, all_told
+from holdfast.app.search.recall import here, utc_now
+from holdfast.errors import ProviderError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.language import cut
+from holdfast.model.trust import Trust
+from holdfast.settings import OFF, load_settings
+
+HELP = """\
+Plugins of Claude Code that offer to be asked: enabled ones whose han-plugin.yml or
+holdfast-plugin.yml has memory.allowed_tools and memory.system_prompt, and that have an
+MCP server. Says of each whether it can be used, why not, and how reliable it has been.
+Listing them reads files and starts nothing.
+
+`holdfast providers test NAME QUERY` asks one of them now, whatever the settings say, and
+shows what it tells. What providers say comes from outside: it is data, is never kept, and
+is never an instruction.
+
+--json prints {"use", "providers", "problems"}; each provider has "name", "id", "root",
+"usable", "problem", "servers", "allowed_tools", "score", "calls", "success", "ms",
+"resting_until" and "last_problem". A test prints {"provider", "query", "ms", "texts"}."""
+
+EXAMPLES = """\
+  holdfast providers
+  holdfast providers --plugin-dir ./my-plugin --json
+  holdfast providers test wiki "retry policy" """
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("action", nargs="?", choices=["list", "test"], default="list")
+    parser.add_argument("name", nargs="?", metavar="NAME", default="", help="which one to test")
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="what to ask it")
+    options.add_plugin_dir(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    settings = options.with_plugins(load_settings(), arguments)
+    providers = Providers(settings, utc_now, Path(here()))
+    if arguments.action == "test":
+        name = options.words([arguments.name], "name", "Say which provider to test.")
+        _test(screen, providers, name, options.words(arguments.query, "query"), arguments.json)
+        return 0
+    listed = providers.listed()
+    if arguments.json:
+        screen.json(all_told(providers, settings))
+        return 0
+    for item in listed:
+        _print(screen, item)
+    for problem in providers.problems:
+        screen.wrap(problem)
+    if not listed:
+        screen.line("No enabled plugin offers to be asked.")
+    if settings.providers.use == OFF:
+        screen.wrap('They are not asked: providers.use is "off". See docs/providers.md.')
+    return 0
+
+
+def _print(screen: Screen, item: Listed) -> None:
+    provider, standing = item.provider, item.standing
+    screen.line(screen.paint(provider.name, "bold") + f"  {provider.id}  {provider.root}")
+    if provider.problem:
+        screen.wrap(f"not usable: {provider.problem}", "  ", "    ")
+        return
+    kinds = ", ".join(f"{one.name} ({one.kind})" for one in provider.servers)
+    tools = ", ".join(one.tool for one in provider.allowed)
+    screen.wrap(f"{kinds}; allowed: {tools}", "  ", "    ")
+    known = "never asked" if not standing.calls else _record(item)
+    screen.wrap(known, "  ", "    ")
+
+
+def _record(item: Listed) -> str:
+    standing = item.standing
+    told = f"reliability {standing.score:.2f}: {number(standing.calls, 'call')}, "
+    told += f"{standing.success:.0%} answered of late, about {standing.ms:.0f} ms"
+    if item.resting:
+        told += f"; left alone until {standing.resting_until[:16].replace('T', ' ')}"
+    return f"{told}; last problem: {standing.problem}" if standing.problem else told
+
+
+def _test(screen: Screen, providers: Providers, name: str, query: str, json: bool) -> None:
+    started = perf_counter()
+    try:
+        told = providers.ask(providers.named(name), query)
+    except ProviderError as error:
+        raise ProviderError(
+            f"{name} was asked, but {error.message}.", "`holdfast providers` tells its record."
+        ) from error
+    ms = round((perf_counter() - started) * 1000)
+    if json:
+        texts = [{"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in told]
+        screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
+        return
+    for one in told:
+        screen.line(screen.paint(f"{one.provider}/{one.tool} · external", "bold"))
+        screen.wrap(cut(one.text, 600), "      ")
+        screen.line()
+    screen.line(f"{number(len(told), 'text')} in {ms} ms")

@@ -1,0 +1,246 @@
+"""`holdfast refine`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NamedTuple
+
+from holdfast.app.background import rebuild
+from holdfast.app.background.outdated import Older, look
+from holdfast.app.background.rebuild import Offer
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm as asking
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.progress import Progress
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.refine.by_model.pricing import Estimate
+from holdfast.refine.by_model.summarise import Done
+from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.model_output.prompts import VERSION as PROMPTS
+from holdfast.settings import NO_MODEL
+from holdfast.spend.prices import AS_OF
+
+HELP = """\
+Bring up to date what is made of sessions. Reading them does that by itself; this finishes what
+was broken off.
+
+--stale makes again what an older version of Holdfast made: by rules first, which costs nothing,
+then by the model, if the settings name one. What the model takes is told before it is asked,
+and the caps hold. Stopped at any point, by Ctrl-C, a cap or a service, it goes on where it was
+when it is run again, and nothing is paid twice. Until then the older words stand."""
+
+EXAMPLES = """\
+  holdfast refine --stale --dry-run      what there is, and what it would cost
+  holdfast refine --stale --rules-only   only what costs nothing
+  holdfast refine --stale"""
+
+
+class _Came(NamedTuple):
+    """What was done."""
+
+    sessions: int = 0
+    by_model: Done = Done()
+    asked: bool = False
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "--stale", action="store_true", help="also what older rules and prompts made"
+    )
+    parser.add_argument(
+        "--rules-only", action="store_true", help="with --stale: do not ask a model"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory(create=not arguments.dry_run) as memory:
+        older = look(memory)
+        if arguments.dry_run:
+            offered = rebuild.offer(memory) if _wants_model(older, arguments) else None
+            if arguments.json:
+                screen.json(_json(older, offered, _Came()))
+            else:
+                _foretell(screen, older, offered, arguments)
+            return 0
+        offered = None
+        if arguments.stale:
+            _refuse_unasked(older, memory, arguments)
+            bar = _Bar("deriving", "session", arguments.json)
+            came = _Came(rebuild.renew(memory, bar))
+            bar.finish()
+            if _wants_model(look(memory), arguments):
+                offered = rebuild.offer(memory)
+                came = _ask_model(screen, memory, offered, came, arguments)
+        else:
+            came = _Came(rebuild.finish(memory))
+        left = look(memory)
+    if arguments.json:
+        screen.json(_json(left, offered, came))
+    else:
+        _tell(screen, came, left, arguments)
+    return 0
+
+
+class _Bar:
+    """A line of progress, from the first thing done on; none where a program listens."""
+
+    def __init__(self, what: str, noun: str, quiet: bool) -> None:
+        self._bar = None if quiet else Progress(what, lambda count: number(count, noun))
+        self._moved = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bar is not None:
+            self._moved = True
+            self._bar(done, total)
+
+    def finish(self) -> None:
+        if self._bar is not None and self._moved:
+            self._bar.finish()
+
+
+def _wants_model(older: Older, arguments: argparse.Namespace) -> bool:
+    return bool(arguments.stale and older.prompts and not arguments.rules_only)
+
+
+def _refuse_unasked(older: Older, memory: Holdfast, arguments: argparse.Namespace) -> None:
+    """Nothing is paid for that nobody agreed to."""
+    if not _wants_model(older, arguments) or memory.settings.models.use == NO_MODEL:
+        return
+    if not arguments.yes and (arguments.json or not asking.can_ask()):
+        raise InputError(
+            f"A model would be asked again for {number(older.prompts, 'session')}, and there is "
+            "no terminal to ask you at. Nothing was changed.",
+            "See what it costs with --dry-run; then run it with --yes, or with --rules-only.",
+        )
+
+
+def _ask_model(
+    screen: Screen, memory: Holdfast, offered: Offer, came: _Came, arguments: argparse.Namespace
+) -> _Came:
+    if not arguments.json:
+        _tell_offer(screen, offered)
+    calls = offered.estimate.calls
+    if not offered.service or (calls and not _agreed(arguments)):
+        return came
+    bar = _Bar("asking the model", "call", arguments.json)
+    done = rebuild.accept(memory, offered, bar)
+    bar.finish()
+    return came._replace(by_model=done, asked=bool(calls))
+
+
+def _agreed(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.yes) or asking.confirm("Ask it?", default=False)
+
+
+def _foretell(
+    screen: Screen, older: Older, offered: Offer | None, arguments: argparse.Namespace
+) -> None:
+    if older.unfinished:
+        screen.line(f"{number(older.unfinished, 'session')} to be derived.")
+    if arguments.stale:
+        _tell_older(screen, older)
+        if offered is not None:
+            _tell_offer(screen, offered)
+    screen.line("Nothing was changed.")
+
+
+def _tell_older(screen: Screen, older: Older) -> None:
+    if older.rules:
+        screen.line(
+            f"By rules older than version {RULES}: {number(older.rules, 'session')}. Making them "
+            "again costs nothing."
+        )
+    if older.prompts:
+        screen.line(
+            f"By a model asked in a way older than version {PROMPTS}: "
+            f"{number(older.prompts, 'session')}."
+        )
+    if older.stages:
+        screen.line(f"Behind: {', '.join(older.stages)}.")
+    if not older.any:
+        screen.line(f"Nothing is older than rules {RULES} and prompts {PROMPTS}.")
+
+
+def _tell_offer(screen: Screen, offered: Offer) -> None:
+    made = offered.estimate
+    if not offered.service:
+        screen.line("No model may be asked (models.use in config.toml); the older words stand.")
+        return
+    if made.calls:
+        tokens = made.tokens_in + made.tokens_out
+        screen.wrap(
+            f"{offered.service} would be asked for {number(made.exchanges, 'exchange')} and "
+            f"{number(made.digests, 'digest')} of {number(len(made.sessions), 'session')}: "
+            f"{number(made.calls, 'call')}, about {tokens:,} tokens, {_money(offered)}.",
+        )
+        screen.line(_days(made))
+    if made.capped:
+        screen.wrap(
+            f"{number(len(made.capped), 'session')} left as they are: what is left of the caps of "
+            "a session does not suffice (models.session_tokens, models.session_usd)."
+        )
+    if offered.held:
+        screen.wrap(f"Not now: {offered.held}")
+
+
+def _money(offered: Offer) -> str:
+    usd = offered.estimate.usd
+    if offered.service.startswith("claude"):
+        return "no money where your subscription covers it"
+    return "price unknown" if usd is None else f"${usd:.4f} by the prices of {AS_OF}"
+
+
+def _days(made: Estimate) -> str:
+    if made.days is None:
+        return "The caps of a day allow none of it (models.day_tokens, models.day_usd)."
+    if made.days == 1:
+        return "The caps of today have room for it."
+    return f"The caps of a day let it take {made.days} days; run the same command on each to go on."
+
+
+def _tell(screen: Screen, came: _Came, left: Older, arguments: argparse.Namespace) -> None:
+    if came.sessions:
+        screen.line(f"{number(came.sessions, 'session')} brought up to date.")
+    done = came.by_model
+    if came.asked:
+        failed = f"; {done.failed} came to nothing, and keep what they had" if done.failed else ""
+        screen.line(
+            f"Summed up again: {number(done.exchanges, 'exchange')}, "
+            f"{number(done.digests, 'digest')}{failed}."
+        )
+    if done.stopped:
+        screen.wrap(f"Stopped: {done.stopped}")
+    if arguments.stale:
+        _tell_older(screen, left)
+    elif left.any:
+        screen.line("What older versions made stands; `holdfast refine --stale` makes it again.")
+    elif not came.sessions:
+        screen.line("Everything is up to date.")
+
+
+def _json(older: Older, offered: Offer | None, came: _Came) -> dict[str, object]:
+    """`older` is what there is still to be done, after what was `done`."""
+    made = offered.estimate if offered is not None else None
+    return {
+        "rules": RULES,
+        "prompts": PROMPTS,
+        "older": older,
+        "offer": None
+        if offered is None or made is None
+        else {
+            "service": offered.service or None,
+            **made._asdict(),
+            "sessions": len(made.sessions),
+            "capped": len(made.capped),
+            "held": offered.held or None,
+            "prices_as_of": AS_OF,
+        },
+        "done": {"sessions": came.sessions, "by_model": came.by_model},
+    }

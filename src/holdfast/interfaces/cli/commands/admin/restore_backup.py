@@ -1,0 +1,131 @@
+"""`holdfast restore-backup`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from holdfast.app.transfer.backup import Kept, Look, latest, listed, look, restore
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.settings import Settings, load_settings
+
+HELP = """\
+Put a backup in the place of the memory. It is looked through first; what is remembered now
+is kept beside it as a backup of its own, so this can be taken back the same way. Sessions
+that have the memory open see the one or the other, never a mixture; so does whoever looks
+after it was killed. Copies made before each upgrade of the schema can be put back too,
+which is what an older program needs after an upgrade was taken back."""
+
+EXAMPLES = """\
+  holdfast restore-backup --list
+  holdfast restore-backup --latest         after an upgrade was taken back
+  holdfast restore-backup /mnt/safe/memory.db --dry-run
+  holdfast restore-backup /mnt/safe/memory.db"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "file", nargs="?", type=options.some_path, metavar="FILE", help="the backup"
+    )
+    parser.add_argument(
+        "--latest",
+        action="store_true",
+        help="the latest backup in the home that this version can put back",
+    )
+    parser.add_argument("--list", action="store_true", help="name the backups in the home")
+    parser.add_argument(
+        "--settings",
+        action="store_true",
+        help="put its settings back too, also where there are others",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only look through it")
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen, settings = Screen(), load_settings()
+    if arguments.list:
+        _list(screen, listed(settings), arguments.json)
+        return 0
+    file = _named(arguments, settings)
+    seen = look(settings, file)
+    if not arguments.json:
+        _tell(screen, seen)
+    if arguments.dry_run:
+        if arguments.json:
+            screen.json({"restored": False, **_plain(seen)})
+        else:
+            screen.line("It is whole. Nothing was changed.")
+        return 0
+    question = f"Put it in the place of the memory at {settings.home}?"
+    if not confirm.may_go_ahead(arguments.yes, question, default=False, what="the memory"):
+        screen.line("Nothing was changed.")
+        return 0
+    done = restore(settings, file, with_settings=arguments.settings)
+    if arguments.json:
+        screen.json(
+            {"restored": True, **_plain(seen), "aside": done.aside or None, "wrote": done.files}
+        )
+        return 0
+    screen.line("Put back.")
+    if done.aside:
+        screen.line(f"  What was remembered before is in {done.aside}.")
+    for name in done.files:
+        screen.line(f"  {name} is there again.")
+    return 0
+
+
+def _named(arguments: argparse.Namespace, settings: Settings) -> Path:
+    if arguments.latest and arguments.file is not None:
+        raise InputError("A file and --latest cannot both be meant.", "Leave out one of them.")
+    if arguments.latest:
+        return latest(settings)
+    if arguments.file is None:
+        raise InputError("No backup is named.", "`holdfast restore-backup --list` names some.")
+    return arguments.file
+
+
+def _plain(seen: Look) -> dict[str, object]:
+    copy = seen.copy
+    return {
+        "path": str(seen.path),
+        "made": copy.made or None,
+        "schema": copy.schema,
+        "rows": copy.tables,
+        "files": copy.files,
+        "erased_since": seen.erased_since,
+    }
+
+
+def _tell(screen: Screen, seen: Look) -> None:
+    copy = seen.copy
+    made = f"made {copy.made}" if copy.made else "without a note of when it was made"
+    screen.line(
+        f"{seen.path}: {made}, schema {copy.schema}, "
+        f"{number(copy.tables.get('session', 0), 'session')}, "
+        f"{number(copy.tables.get('turn', 0), 'turn')}."
+    )
+    if seen.erased_since:
+        screen.wrap(
+            f"note: {number(seen.erased_since, 'mark')} of things erased since are not in it: what "
+            "was erased comes back. Erase it again afterwards.",
+            "",
+            "      ",
+        )
+
+
+def _list(screen: Screen, kept: list[Kept], as_json: bool) -> None:
+    if as_json:
+        screen.json({"backups": [{**k._asdict(), "path": str(k.path)} for k in kept]})
+        return
+    if not kept:
+        screen.line("No backups in the home. `holdfast backup` makes one.")
+    for one in kept:
+        when = one.made[:16].replace("T", " ") or "-"
+        screen.line(f"{one.path}")
+        screen.line(f"  {amount(one.bytes)}, schema {one.schema or '?'}, {when}: {one.why}")

@@ -1,0 +1,219 @@
+"""`holdfast status`."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from holdfast.app.background.outdated import Older, look
+from holdfast.app.search.recall import ALL_BANKS, Reading, open_reading
+from holdfast.app.status.costs import look_at_costs
+from holdfast.app.status.health import (
+    SKIPPED_BECAUSE,
+    Health,
+    Verdict,
+    ago,
+    current_folder,
+    examine,
+    judge,
+)
+from holdfast.app.status.status_report import failing, status
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.output.cost import print_costs, print_summary
+from holdfast.interfaces.cli.output.sizes import print_retention, show_sizes
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.model.ledger import Balance, SourceState
+from holdfast.store.protocol import Counts
+
+HELP = """\
+Whether capture works, what is remembered, and the account of every input line:
+captured, skipped with a reason, failed, or still to be read. The sum is the number of
+lines on disk."""
+
+EXAMPLES = """\
+  holdfast status
+  holdfast status --bank myproject
+  holdfast status --cost
+  holdfast status --size
+  holdfast status --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    options.add_bank(parser, default=ALL_BANKS)
+    parser.add_argument(
+        "--cost", action="store_true", help="what model services took, by day, operation and model"
+    )
+    parser.add_argument(
+        "--size", action="store_true", help="what takes room on disk, and what could be freed"
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_reading() as memory:
+        if arguments.size:
+            show_sizes(screen, memory, arguments.json)
+            return 0
+        if arguments.json:
+            screen.json(status(memory, arguments.bank, current_folder(), arguments.cost))
+            return 0
+        costs = look_at_costs(memory)
+        if arguments.cost:
+            print_costs(screen, costs)
+            return 0
+        id = memory.bank_id(arguments.bank)
+        counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
+        health = examine(memory, current_folder())
+        _print_verdict(screen, health, judge(health, balance.pending))
+        _print(screen, memory, id, counts, balance)
+        _print_work(screen, health)
+        print_summary(screen, costs)
+        print_retention(screen, memory)
+        _print_older(screen, look(memory))
+        for who, problem in failing(memory).items():
+            screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
+    return 0
+
+
+def _print(
+    screen: Screen, memory: Reading, id: str | None, counts: Counts, balance: Balance
+) -> None:
+    banks = memory.reader.banks()
+    screen.line(f"{screen.paint('Holdfast', 'bold')} at {memory.settings.home}")
+    if not banks:
+        screen.line("Nothing is remembered yet. `holdfast ingest` reads your sessions.")
+        return
+    _print_banks(screen, memory, id)
+    screen.line(
+        f"  {number(counts.sessions, 'session')}, {number(counts.turns, 'turn')}, "
+        f"{number(counts.exchanges, 'exchange')}, {number(counts.digests, 'digest')}, "
+        f"{number(counts.commits, 'commit')}"
+        + (
+            f", {number(counts.pulls, 'pull')}, {number(counts.issues, 'issue')}"
+            if counts.pulls or counts.issues
+            else ""
+        )
+    )
+    known = (
+        (counts.facts, "fact", "facts"),
+        (counts.memories + counts.retained, "memory", "memories"),
+        (counts.opinions, "opinion", "opinions"),
+        (counts.shared, "shared by others", "shared by others"),
+        (counts.imported, "imported", "imported"),
+    )
+    if told := ", ".join(number(*one) for one in known if one[0]):
+        screen.line(f"  of these: {told}")
+    if counts.raw_bytes:
+        share = counts.l1_bytes / counts.raw_bytes
+        screen.line(
+            f"  {amount(counts.raw_bytes)} of transcripts refined to {amount(counts.l1_bytes)} "
+            f"({share:.1%})"
+        )
+    screen.line()
+    _print_ledger(screen, balance)
+    _print_failures(screen, memory, id, balance)
+
+
+def _print_verdict(screen: Screen, health: Health, verdict: Verdict) -> None:
+    colour = {"works": "green", "broken": "red"}.get(verdict.state, "yellow")
+    screen.line(screen.paint(verdict.sentence, colour))
+    if verdict.remedy:
+        screen.line(f"  → {verdict.remedy}")
+    for chore in health.chores:
+        screen.wrap(
+            f"{chore.name} failed {number(chore.attempts, 'time')}, last {ago(chore.failed_at)}: "
+            f"{chore.problem} Tried again with the first event after {chore.not_before[:16]}Z.",
+            "  ",
+            "    ",
+        )
+    screen.line()
+
+
+def _print_work(screen: Screen, health: Health) -> None:
+    screen.line()
+    for what, moment in (("last event", health.last_event), ("last ingest", health.last_ingest)):
+        told = f"{moment} ({ago(moment)})" if moment else "none yet"
+        screen.line(f"{what}: {told}")
+    running = f"running{f' ({health.worker.pid})' if health.worker.pid else ''}"
+    events, size = number(health.inbox.events, "event"), amount(health.inbox.bytes)
+    waiting = f"{events} waiting ({size})" if health.inbox.events else "no events wait"
+    screen.line(f"worker: {running if health.worker.running else 'not running'}; {waiting}")
+    taken = [f"{what} {amount(size)}" for what, size in health.disk._asdict().items() if size]
+    sizes = ", ".join(taken) or "nothing"
+    screen.wrap(f"disk: {sizes}", "", "  ")
+    kept = f"{health.archive.kept_days:g}"
+    screen.line(f"archive: Claude Code deletes transcripts after {kept} days")
+    if health.gone[0]:
+        screen.line(
+            f"  gone from disk: {number(health.gone[0], 'transcript')} "
+            f"({number(health.gone[1], 'line')} kept)"
+        )
+
+
+def _print_older(screen: Screen, older: Older) -> None:
+    """What could be made anew, where there is anything."""
+    told = [f"{number(older.rules, 'session')} by older rules"] * bool(older.rules)
+    told += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
+    told += [f"{', '.join(older.stages)} behind"] * bool(older.stages)
+    if told:
+        screen.wrap(f"made: {'; '.join(told)}. `holdfast refine --stale` makes it again", "", "  ")
+
+
+def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:
+    if id is not None:
+        screen.line(f"bank {memory.bank_name(id)}")
+        return
+    held = [bank for bank in memory.reader.banks() if any(memory.reader.counts(bank.id))]
+    names = Counter(bank.name for bank in held)
+    # Of several projects that share a name each is called by its id, too: so can it be asked for.
+    told = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in held]
+    screen.wrap(f"{number(len(held), 'bank')}: {', '.join(told)}", "", "  ")
+
+
+def _print_ledger(screen: Screen, balance: Balance) -> None:
+    screen.line(
+        f"ledger: {number(balance.files, 'file')}, {number(balance.lines, 'line')} on disk "
+        "or once read"
+    )
+    screen.line(f"  {balance.captured:>9,} captured")
+    for reason, count in (balance.skipped or {}).items():
+        screen.line(f"  {count:>9,} skipped: {reason} ({SKIPPED_BECAUSE.get(reason, reason)})")
+    screen.line(f"  {balance.failed:>9,} failed")
+    screen.line(f"  {balance.pending:>9,} still to be read")
+    adds_up = balance.accounted + balance.pending == balance.lines
+    total = f"  {balance.accounted + balance.pending:>9,} in all: "
+    verdict = "every line is accounted for" if adds_up else "THE BALANCE DOES NOT ADD UP"
+    screen.line(total + screen.paint(verdict, "green" if adds_up else "red"))
+    if balance.redacted:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in balance.redacted.items())
+        screen.line(f"  secrets taken out: {kinds}")
+
+
+def _print_failures(screen: Screen, memory: Reading, id: str | None, balance: Balance) -> None:
+    failures = memory.reader.failures(id, limit=5)
+    if failures:
+        screen.line()
+        screen.line("lines that could not be read (kept, and tried again by newer versions):")
+    for failure in failures:
+        source = memory.reader.source(failure.source)
+        path = source.path if source else "?"
+        screen.line(f"  {path}:{failure.line}  {failure.reason}")
+    if balance.failed > len(failures):
+        screen.line(f"  … and {balance.failed - len(failures):,} more")
+    # What is gone was told when it went, and is summed up; the rest wants to be looked at.
+    gone = {
+        f"{source.path}: {source.problem}"
+        for source in memory.reader.sources(id)
+        if source.state is SourceState.GONE
+    }
+    problems = [problem for problem in balance.problems if problem not in gone]
+    if problems:
+        screen.line()
+        screen.line("files:")
+    for problem in problems[:10]:
+        screen.wrap(problem, "  ", "    ")
+    if len(problems) > 10:
+        screen.line(f"  … and {len(problems) - 10:,} more")

@@ -1,0 +1,137 @@
+"""`holdfast worth`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.search.recall import ALL_BANKS, open_reading
+from holdfast.app.status.health import ago
+from holdfast.app.status.usage_report import DAYS, Fate, Worth, as_told, look_at_worth
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, number
+
+HELP = """\
+What the memory was worth to you, as far as its own ledgers show it: how often something
+was put into a session, and whether it was used, ignored or wrong; what people put right;
+tokens and money; and how long ago something last failed. --measure also asks the memory
+what your history shows it should have known (`holdfast eval --own`), which takes a while.
+
+It counts traces, and says what they cannot show. Nothing is sent anywhere."""
+
+EXAMPLES = """\
+  holdfast worth
+  holdfast worth --days 7 --bank myproject
+  holdfast worth --measure
+  holdfast worth --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "--days",
+        type=options.positive,
+        default=DAYS,
+        metavar="N",
+        help=f"how far to look back (default: {DAYS})",
+    )
+    parser.add_argument(
+        "--measure", action="store_true", help="also ask what your own history should have led to"
+    )
+    options.add_bank(parser, default=ALL_BANKS)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_reading() as memory:
+        worth = look_at_worth(memory, arguments.bank, arguments.days, arguments.measure)
+    if arguments.json:
+        screen.json(as_told(worth))
+    else:
+        _print(screen, worth, arguments.measure)
+    return 0
+
+
+def _print(screen: Screen, worth: Worth, measured: bool) -> None:
+    screen.line(screen.paint(f"The last {number(worth.days, 'day')}, bank {worth.bank}", "bold"))
+    screen.line()
+    if not worth.total.injected:
+        screen.wrap(
+            "Nothing was put into a session. With `holdfast setup` sessions are briefed; "
+            "`holdfast brief --log` lists what they were told."
+        )
+    else:
+        _print_injected(screen, worth)
+    screen.line()
+    put = worth.corrections
+    told = (
+        (number(put.corrected, "record"), "corrected"),
+        (number(put.forgotten, "record"), "forgotten"),
+        (number(put.questioned, "fact"), "contradicted by later sessions"),
+        (number(put.refused, "proposed rule"), "turned down"),
+    )
+    screen.wrap(f"put right: {', '.join(f'{count} {what}' for count, what in told)}", "", "  ")
+    _print_cost(screen, worth)
+    screen.line(f"last failure: {_failure(worth)}")
+    if measured:
+        _print_own(screen, worth)
+    screen.line()
+    screen.line(screen.paint("What this cannot claim", "bold"))
+    for limit in worth.cannot_claim:
+        screen.wrap(limit, "  - ", "    ")
+
+
+def _print_injected(screen: Screen, worth: Worth) -> None:
+    total = worth.total
+    screen.line(
+        f"{number(total.injected, 'text')} put into {number(worth.told, 'session')}, "
+        f"about {number(worth.tokens, 'token')}"
+    )
+    heads = ("", "texts", *(name for name in Fate._fields[1:]))
+    screen.line(screen.paint("".join(f"{head:>10}" for head in heads), "dim"))
+    for name, fate in {**worth.kinds, "all": total}.items():
+        cells = "".join(f"{count:>10,}" for count in fate)
+        screen.line(f"{name:>10}{cells}")
+    judged = total.used + total.ignored + total.wrong
+    if judged:
+        how = ", ".join(f"{name} {count:,}" for name, count in worth.uses.items())
+        screen.line(
+            f"of {judged:,} that arrived and were judged, {total.used / judged:.0%} were used"
+            + (f" ({how})" if how else "")
+        )
+
+
+def _print_cost(screen: Screen, worth: Worth) -> None:
+    spent = worth.spent
+    if not spent.calls:
+        screen.line("model services: none was asked, so nothing was paid")
+        return
+    unknown = f", and {number(spent.unpriced, 'call')} of unknown price" if spent.unpriced else ""
+    screen.line(
+        f"model services: {number(spent.calls, 'call')}, {number(spent.tokens, 'token')}, "
+        f"${spent.usd:.4f}{unknown}"
+    )
+
+
+def _failure(worth: Worth) -> str:
+    if worth.failure is None:
+        return "none that is known of"
+    open_still = " (still to be done)" if worth.failure.open else ""
+    return f"{ago(worth.failure.time)}{open_still}: {worth.failure.what}"
+
+
+def _print_own(screen: Screen, worth: Worth) -> None:
+    own = worth.own
+    if own is None:
+        screen.line("your own history gives no questions yet; `holdfast eval --own` says why")
+        return
+    first, five = own.measures["session_hit@1"], own.measures["session_hit@5"]
+    chance = own.chance.get("session_hit@5")
+    by_chance = f" (by chance {chance:.2f})" if chance is not None else ""
+    screen.wrap(
+        f"asked {number(own.questions, 'request')} of your own history as on its day: the right "
+        f"session came first in {first:.2f}, among the first five in {five:.2f}{by_chance}",
+        "",
+        "  ",
+    )

@@ -1,0 +1,129 @@
+"""`holdfast find`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from holdfast.app.search import json_shapes
+from holdfast.app.search.browse import open_browsing
+from holdfast.app.search.recall import ALL_BANKS
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, number, short
+from holdfast.language import cut
+from holdfast.model.query import Filter
+from holdfast.model.records import ExchangeType
+from holdfast.recall.lookup.filters import Finding, Found, is_meant
+
+HELP = """\
+Find work by what is known of it: exchanges that read or changed a file, that are about
+a concept, or of a type; by file also commits and pulls. Filters combine, the latest
+come first. At least one filter is needed.
+
+A file is a path (src/ui/rest.js), the end of one (rest.js, ui/rest.js), or a folder
+(src/ui/; without the slash too, where no file has that name). A concept is a word of
+the keywords, in any form. Dates are days, months or moments in UTC; both ends count.
+
+--json prints {"bank", "filter", "findings", "more"}; each finding has "uri", "kind",
+"time", "type", "title", "files" (changed), "files_read", "session" and "bank"."""
+
+EXAMPLES = """\
+  holdfast find --file rest.js
+  holdfast find --file src/ui/ --type bugfix --since 2026-03
+  holdfast find --concept caching --limit 5 --json
+  holdfast find --type decision --bank all"""
+
+_INDENT = " " * 18
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "--file", metavar="PATH", default="", help="touched this file, or one in this folder/"
+    )
+    parser.add_argument("--concept", metavar="WORD", default="", help="is about this")
+    parser.add_argument(
+        "--type", choices=[type.value for type in ExchangeType], default="", help="is of this type"
+    )
+    parser.add_argument("--since", metavar="DATE", default="", help="began then or later")
+    parser.add_argument("--until", metavar="DATE", default="", help="began then or earlier")
+    options.add_limit(parser, 20)
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_browsing() as memory:
+        found = memory.sift(
+            arguments.file,
+            arguments.concept,
+            arguments.type,
+            arguments.since,
+            arguments.until,
+            arguments.bank,
+            arguments.limit,
+        )
+        names = memory.bank_names()
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
+    if arguments.json:
+        screen.json(json_shapes.sifted(found, names))
+    else:
+        _print(screen, found, names, hint)
+    return 0
+
+
+def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) -> None:
+    if not found.findings:
+        everywhere = found.bank == ALL_BANKS
+        screen.line(f"Nothing in {'any bank' if everywhere else found.bank} passes this filter.")
+        screen.wrap(hint or _advice(found.filter, everywhere))
+        return
+    for finding in found.findings:
+        bank = names.get(finding.bank, "") if found.bank == ALL_BANKS else ""
+        _print_finding(screen, finding, found.filter.file, bank)
+    more = "; there are more, see --limit" if found.more else ""
+    shown = f"{number(len(found.findings), 'record')} of bank {found.bank}{more}"
+    screen.line(screen.paint(shown, "dim"))
+
+
+def _advice(filter: Filter, everywhere: bool) -> str:
+    advice: list[str] = []
+    file = filter.file.rstrip("/")
+    name = file.rpartition("/")[2]
+    if name != file:
+        advice.append(f"Try the name alone ({name}).")
+    if sum(map(bool, filter)) > 1:
+        advice.append("Try fewer filters.")
+    if not everywhere:
+        advice.append("--bank all looks in every bank.")
+    if words := filter.concept or file:
+        advice.append(f"`holdfast recall {words}` searches all that was said.")
+    return " ".join(advice) or "Try another type, or other dates."
+
+
+def _print_finding(screen: Screen, finding: Finding, meant: str, bank: str) -> None:
+    time = finding.time[:16].replace("T", " ") or "undated"
+    head = f"{time:<16}  {finding.type:<9}  "
+    screen.line(screen.paint(head, "bold") + cut(finding.title, screen.width - len(head)))
+    room = screen.width - len(_INDENT)
+    for verb, files in (("changed", finding.files), ("read", finding.files_read)):
+        if files:
+            first = sorted(files, key=lambda file: not is_meant(file, meant))
+            screen.line(_INDENT + _listed(verb, first, room))
+    more = f" · session {finding.session[:8]}" if finding.session else ""
+    more += f" · {bank}" if bank else ""
+    screen.line(_INDENT + screen.paint(short(finding.uri), "cyan") + screen.paint(more, "dim"))
+    screen.line()
+
+
+def _listed(verb: str, files: Sequence[str], room: int) -> str:
+    """As many files as fit in a line, and how many do not."""
+    text = f"{verb} {files[0]}"
+    for place, file in enumerate(files[1:], start=1):
+        rest = f", and {len(files) - place} more"
+        if len(text) + len(file) + len(rest) + 2 > room:
+            return text + rest
+        text += f", {file}"
+    return text

@@ -1,0 +1,141 @@
+"""`holdfast research`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from holdfast.app.answers.research_sessions import sessions_of, shown
+from holdfast.app.search.recall import open_reading
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.commands.ask.ask import show_answer, told
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.language import cut
+from holdfast.model.to_json import plain
+from holdfast.research.journal_lines import read_answer, without
+from holdfast.research.session_journal import ASKED, MOST_DAYS, MOST_SESSIONS, Sessions, State
+from holdfast.settings import load_settings
+
+HELP = f"""\
+What is asked of memory, and was: every question has a session (mem-…) whose steps are
+written down while it runs. Follow one that another process works on, stop it, or read
+what came of it. `holdfast ask --session mem-…` goes on with one.
+
+The latest {MOST_SESSIONS} of the last {MOST_DAYS} days are kept, without secrets, for you alone.
+What is forgotten since is not shown; when anything is erased for good, all sessions go.
+
+--json prints lists and sessions as one document, and with `attach` a line a step."""
+
+EXAMPLES = """\
+  holdfast research                          the latest sessions
+  holdfast research show mem-019a            one, with its questions and answers
+  holdfast research attach mem-019a          follow it until it rests
+  holdfast research cancel mem-019a
+  holdfast research remove mem-019a"""
+
+ACTIONS = ("list", "show", "attach", "cancel", "remove")
+_STATES = {
+    State.RUNNING: "at work",
+    State.CRASHED: "its process died before the end",
+    State.CANCELLED: "cancelled",
+    State.FAILED: "failed",
+    State.DONE: "done",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "action", nargs="?", choices=ACTIONS, default="list", help="what to do (default: list)"
+    )
+    parser.add_argument("id", nargs="?", default="", metavar="mem-…", help="which session")
+    options.add_limit(parser, 20)
+    parser.add_argument(
+        "--after", type=options.count, default=0, metavar="N", help="attach behind so many lines"
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    sessions = sessions_of(load_settings())
+    if arguments.action == "list":
+        return _list(screen, sessions, arguments)
+    if not arguments.id:
+        raise InputError("Which session?", "`holdfast research list` names them.")
+    if arguments.action == "show":
+        return _show(screen, arguments)
+    if arguments.action == "attach":
+        return _attach(screen, sessions, arguments)
+    id = sessions.find(arguments.id)
+    if arguments.action == "remove":
+        sessions.remove(id)
+        done = True
+    else:
+        done = sessions.cancel(id)
+    if arguments.json:
+        screen.json({"session_id": id, arguments.action: done})
+    elif arguments.action == "remove":
+        screen.line(f"{id} is removed.")
+    else:
+        screen.line(f"{id} is told to stop." if done else f"Nobody works on {id}.")
+    return 0
+
+
+def _list(screen: Screen, sessions: Sessions, arguments: argparse.Namespace) -> int:
+    found = [sessions.session(id) for id in sessions.ids()[: arguments.limit]]
+    if arguments.json:
+        screen.json({"sessions": found})
+        return 0
+    for one in found:
+        state = _STATES[one.state] if one.state is not State.DONE else one.confidence
+        head = f"{screen.paint(one.id, 'cyan')}  {one.last[:16].replace('T', ' ')}  {state}"
+        screen.line(head)
+        asked = one.questions[0] if one.questions else ""
+        more = len(one.questions) - 1
+        screen.wrap(cut(asked, 160) + (f" (+{number(more, 'more')})" if more > 0 else ""), "  ")
+    if not found:
+        screen.line("Nothing was asked yet.")
+    return 0
+
+
+def _show(screen: Screen, arguments: argparse.Namespace) -> int:
+    with open_reading() as memory:
+        session, lines = shown(memory, arguments.id)
+    if arguments.json:
+        screen.json({**plain(session), "lines": lines})
+        return 0
+    screen.line(f"{session.id}  {session.began[:16].replace('T', ' ')}  {_STATES[session.state]}")
+    for line in lines:
+        _step(screen, line)
+    return 0
+
+
+def _step(screen: Screen, line: dict[str, Any]) -> None:
+    if line.get("stage") == ASKED:
+        screen.line()
+        screen.wrap(screen.paint(f"? {line.get('question', '')}", "bold"))
+        return
+    told_of = f"{line.get('text', '')} {line.get('query', '')}".strip()
+    screen.wrap(
+        screen.paint(told(str(line.get("stage", "")), int(line.get("round", 1)), told_of), "dim")
+    )
+    if line.get("answer"):
+        show_answer(screen, read_answer(line["answer"]))
+
+
+def _attach(screen: Screen, sessions: Sessions, arguments: argparse.Namespace) -> int:
+    id = sessions.find(arguments.id)
+    with open_reading() as memory:
+        for line in sessions.tail(id, arguments.after):
+            (seen,) = without(memory.reader, [line])
+            if arguments.json:
+                screen.json_line({"session_id": id, **seen})
+            else:
+                _step(screen, seen)
+    state = sessions.state(id)
+    if not arguments.json:
+        screen.line(screen.paint(_STATES[state], "dim"))
+    return 0 if state is not State.CRASHED else 1

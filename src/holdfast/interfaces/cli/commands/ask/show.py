@@ -1,0 +1,234 @@
+"""`holdfast show`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import cast
+
+from holdfast.app.search import json_shapes
+from holdfast.app.search.code_freshness import anchor_of
+from holdfast.app.search.recall import ALL_BANKS, open_reading
+from holdfast.capture.redact import Redactor
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.output import commit as commit_shown
+from holdfast.interfaces.cli.output import path as path_shown
+from holdfast.interfaces.cli.output import thread
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.language import cut
+from holdfast.model.curation import Action
+from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.records import Turn
+from holdfast.model.to_json import plain
+from holdfast.model.uris import uri
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.trace import RawState, Trace, word_of
+from holdfast.refine.core.passages import turn_text
+
+HELP = """\
+Open a record and walk down from it: digest → exchanges → turns → the raw line.
+A commit comes with its tags, reverts, files, hunks, and the sessions that made it.
+
+The name is a URI from `recall` or `ask`, or just the start of an id. If the raw
+transcript has been deleted since, show says so; the record itself stays."""
+
+EXAMPLES = """\
+  holdfast show holdfast://exchange/5c1f0a9be2d47c33
+  holdfast show 5c1f0a
+  holdfast show 5c1f0a --raw
+  holdfast show 5c1f0a --path
+  holdfast show commit/1f0c9d2 --full"""
+
+_RAW_SHOWN = 600
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("uri", metavar="URI", help="holdfast://WORD/ID, or the start of an id")
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="print the whole raw line as it is on disk, secrets included",
+    )
+    parser.add_argument(
+        "--rules",
+        action="store_true",
+        help="also show what rules alone made of it, where a model summed it up",
+    )
+    parser.add_argument(
+        "--path",
+        action="store_true",
+        help="the whole path: facts and concepts above it, turns and raw lines below",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="all files and hunks that are kept of a commit"
+    )
+    options.add_as_of(parser)
+    options.add_bank(parser, default=ALL_BANKS)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    if arguments.path:
+        return path_shown.run(screen, arguments.uri, arguments.bank, arguments.json)
+    with open_reading() as memory:
+        found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
+        by_rules = memory.by_rules(found.record) if arguments.rules else None
+        anchor = anchor_of(memory.reader, found.record)
+    if arguments.raw:
+        return _print_raw(screen, found)
+    if found.raw is not None:
+        # The file is the user's own, but what shows it may be an agent with a context to leak.
+        clean = Redactor(memory.settings.redact_patterns).redact(found.raw.text).text
+        found = found._replace(raw=found.raw._replace(text=clean))
+    if arguments.json:
+        screen.json(json_shapes.traced(found, anchor, by_rules))
+    else:
+        _print(screen, found, arguments.full)
+        commit_shown.print_anchor(screen, anchor)
+        if by_rules is not None:
+            screen.line()
+            screen.line("by rules alone:")
+            _print_fields(screen, plain(by_rules))
+    return 0
+
+
+def _print_raw(screen: Screen, found: Trace) -> int:
+    if found.raw is None or found.raw.state is not RawState.PRESENT:
+        Screen(sys.stderr).line(f"holdfast: {_raw_state(found)}")
+        return 1
+    screen.line(found.raw.text)
+    return 0
+
+
+def _print(screen: Screen, found: Trace, full: bool) -> None:
+    record = found.record
+    screen.line(screen.paint(uri(found.word, record.id), "bold", "cyan"))
+    if found.note:
+        screen.wrap(found.note)
+    if isinstance(record, Turn):
+        screen.line(f"{record.role.value} turn {record.seq} · {record.time} · {record.trust.value}")
+        screen.line()
+        screen.wrap(turn_text(record), "  ")
+    elif found.story is not None:
+        _print_fields(screen, commit_shown.fields(plain(record)))
+        commit_shown.print_story(screen, found.story, full)
+    elif isinstance(record, Pull | Issue | Remark):
+        thread.print_record(screen, record)
+    else:
+        _print_fields(screen, plain(record))
+    commit_shown.print_commits(screen, found.commits)
+    _print_beliefs(screen, found)
+    _print_history(screen, found)
+    _print_life(screen, found)
+    if found.above:
+        screen.line()
+        screen.line(f"in: {', '.join(found.above)}")
+    _print_below(screen, found)
+    if found.word in ("turn", "exchange", "digest", "session"):
+        screen.line()
+        screen.line(_raw_state(found))
+    if found.raw is not None and found.raw.text:
+        screen.line(screen.paint(cut(found.raw.text, _RAW_SHOWN), "dim"))
+
+
+def _print_below(screen: Screen, found: Trace) -> None:
+    """What it is made of; what was said under a pull or an issue, in full."""
+    thread.print_remarks(screen, (one for one in found.below if isinstance(one, Remark)))
+    parts = [one for one in found.below if not isinstance(one, Remark)]
+    if parts:
+        screen.line()
+        screen.line(f"made of {len(parts)}:")
+    for part in parts:
+        text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
+        screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
+
+
+def _print_beliefs(screen: Screen, found: Trace) -> None:
+    """How firmly an opinion was believed, from the first."""
+    if found.beliefs:
+        screen.line()
+        screen.line("believed:")
+    for one in found.beliefs:
+        screen.line(
+            f"  {one.time[:16].replace('T', ' ')} {one.confidence:.2f} {one.note} "
+            f"({one.favour} for, {one.against} against)"
+        )
+
+
+def _print_history(screen: Screen, found: Trace) -> None:
+    """What people decided about it, and the words that do not hold any more."""
+    if found.superseded:
+        screen.line()
+        screen.wrap(f"superseded: {cut(found.superseded, _RAW_SHOWN)}", "  ", "    ")
+    if found.history:
+        screen.line()
+        screen.line("decided:")
+    for entry in found.history:
+        said = f": {cut(entry.text, 200)}" if entry.text else ""
+        which = f" of {entry.target}" if entry.action is Action.UNDO else ""
+        line = f"{entry.seq}. {entry.time[:16].replace('T', ' ')} {entry.who}: "
+        screen.wrap(f"{line}{entry.action.value}{which}{said}", "  ", "    ")
+
+
+def _print_life(screen: Screen, found: Trace) -> None:
+    """What became of it, and what speaks for it and against it."""
+    if found.lives:
+        screen.line()
+        screen.line("its life:")
+    for life in found.lives:
+        because = f", because of {life.because}" if life.because else ""
+        screen.line(f"  {life.time[:16].replace('T', ' ')} {life.status.value}{because}")
+    for against, title in ((False, "for it:"), (True, "against it:")):
+        told = [b for b in found.bearings if b.against is against]
+        if told:
+            screen.line()
+            screen.line(title)
+        for b in told:
+            screen.line(f"  {b.time[:16].replace('T', ' ')} {b.how.value}: {b.uri}")
+
+
+def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
+    for name, value in fields.items():
+        if value in ("", [], None) or name in ("bank", "id", "source"):
+            continue
+        if isinstance(value, list):
+            screen.line(f"  {name}:")
+            for item in cast(list[object], value):
+                screen.wrap(f"- {_item(item)}", "    ", "      ")
+        else:
+            first, _, more = f"{name}: {_told(value)}".partition("\n")
+            screen.wrap(first, "  ", "    ")
+            if more:
+                screen.wrap(more, "    ", "      ")
+
+
+def _told(value: object) -> str:
+    """A value in words: of a record within a record, what is known."""
+    if not isinstance(value, dict):
+        return str(value)
+    parts = cast(dict[str, object], value)
+    return ", ".join(f"{name} {part}" for name, part in parts.items() if part not in ("", None))
+
+
+def _item(value: object) -> str:
+    """Parts that have names, as of a concept's history, one after the other."""
+    if isinstance(value, dict):
+        return " · ".join(str(part) for part in cast(dict[str, object], value).values() if part)
+    return str(value)
+
+
+def _raw_state(found: Trace) -> str:
+    raw = found.raw
+    if raw is None:
+        return "raw line: none is known"
+    where = f"{raw.path}:{raw.line}"
+    if raw.state is RawState.PRESENT:
+        return f"raw line: {where}"
+    if raw.state is RawState.WITHHELD:
+        return f"raw line: {where} is not shown, because something was scrubbed from it"
+    if raw.state is RawState.GONE:
+        return f"raw line: gone ({where} is no longer on disk); what is above was kept from it"
+    return f"raw line: {where} has changed since it was read; what is above was kept from it"

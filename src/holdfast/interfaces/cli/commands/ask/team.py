@@ -1,0 +1,58 @@
+"""`holdfast team`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.search.recall import open_reading
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.commands.ask.ask import show_answer
+from holdfast.interfaces.cli.screen import Screen, day, short
+from holdfast.language import cut
+from holdfast.model.to_json import plain
+
+HELP = """\
+What the team knows of a question: out of commits, pulls and issues, what sessions came
+to, and rules. It comes with the records that bear on it and the people to ask.
+
+Some questions have ways of their own, by what git knows: who knows or reviewed X, who
+decided on X, when X was introduced or last changed, what changed in FILE since DATE,
+whether X was ever reverted, and why. `holdfast ask` knows these ways too.
+
+--json prints what `ask --json` does, and "evidence" and "people" beside."""
+
+EXAMPLES = """\
+  holdfast team "was the tide cache ever reverted"
+  holdfast team what changed in src/billing/ since March --limit 20
+  holdfast team "who knows about payments" --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("question", nargs="+", metavar="QUESTION", help="in plain words")
+    options.add_limit(parser, 10)
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    question = options.words(arguments.question, "question")
+    screen = Screen()
+    with open_reading() as memory:
+        found = memory.team_query(question, arguments.bank, arguments.limit)
+    if arguments.json:
+        beside = {"evidence": found.evidence, "people": found.people}
+        screen.json({**plain(found.answer), **beside})
+        return 0
+    show_answer(screen, found.answer)
+    if found.evidence:
+        screen.line()
+    for hit in found.evidence:
+        head = screen.paint(short(hit.uri), "cyan")
+        screen.wrap(f"{day(hit.time)}  {head}  {cut(hit.text, 120)}", "", "  ")
+    if found.people:
+        screen.line()
+        names = ", ".join(f"{p.name} ({p.share:.0%})" for p in found.people)
+        screen.wrap(f"ask: {names}", "", "  ")
+    return 0

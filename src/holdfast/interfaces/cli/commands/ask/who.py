@@ -1,0 +1,68 @@
+"""`holdfast who`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.search.browse import open_browsing
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, short
+from holdfast.model.to_json import plain
+from holdfast.research.expertise import Expert
+
+HELP = """\
+Who knows about a file, a folder or a matter: by what people committed to it and what
+they reviewed. Recent work counts more (half as much with every year), and many lines
+count a little more than few. Programs come after the people.
+
+Names are as the repository's mailmap has them. Every one comes with the commits that
+speak for it. The history must have been read: `holdfast ingest REPOSITORY`.
+
+--json prints {"bank", "about", "experts"}; each has "name", "email", "score", "share"
+(of all people's), "commits", "reviews", "first", "last", "areas", "evidence" and
+"is_bot"."""
+
+EXAMPLES = """\
+  holdfast who payments
+  holdfast who src/billing/
+  holdfast who "retry logic of the importer" --limit 3 --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("about", metavar="TOPIC", nargs="+", help="a path, a folder/, or words")
+    options.add_limit(parser, 5)
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    about = options.words(arguments.about, "topic", "Give a path, a folder/, or words.")
+    with open_browsing() as memory:
+        found = memory.who_knows(about, arguments.bank, arguments.limit)
+        bank = memory.bank_name(memory.bank_id(arguments.bank))
+        commits = memory.reader.counts(memory.bank_id(arguments.bank)).commits
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
+    if arguments.json:
+        screen.json({"bank": bank, "about": about, "experts": plain(found)})
+        return 0
+    for expert in found:
+        _print(screen, expert)
+    if not found:
+        screen.line(f"No commit in {bank or 'any bank'} speaks of {about!r}.")
+        read = "Try other words, a path, or a folder with a slash at its end."
+        screen.wrap(hint or (read if commits else "`holdfast ingest REPOSITORY` reads a history."))
+    return 0
+
+
+def _print(screen: Screen, expert: Expert) -> None:
+    e = expert
+    share = "a program" if e.is_bot else f"{e.share:.0%} of what people know"
+    what = f"{e.commits:,} commit{'s' * (e.commits != 1)}"
+    what += f", {e.reviews:,} review{'s' * (e.reviews != 1)}" if e.reviews else ""
+    screen.line(screen.paint(e.name, "bold") + f"  {share}")
+    screen.line(f"  {what}, {e.first[:10]} to {e.last[:10]}; most in {', '.join(e.areas)}")
+    screen.line("  " + screen.paint("  ".join(short(uri) for uri in e.evidence), "cyan"))
+    screen.line()

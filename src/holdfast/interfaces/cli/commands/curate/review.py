@@ -1,0 +1,110 @@
+"""`holdfast review`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.memory import open_memory
+from holdfast.app.search import json_shapes
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.language import cut
+from holdfast.model.knowledge import Fact, ProposalKind, Review
+from holdfast.model.to_json import plain
+from holdfast.model.uris import uri
+from holdfast.store.protocol import Reader
+
+HELP = """\
+What somebody should decide: facts that deeds went against five times, or that a person said
+are wrong. `keep` leaves one in force, `retire` takes it back; both can be undone, and nothing
+is decided by itself. What a model says of it, if one is set up, is shown as advice.
+Proposals of rules are listed too, and decided with `holdfast promote`."""
+
+EXAMPLES = """\
+  holdfast review
+  holdfast review keep 5c1f0a
+  holdfast review retire 5c1f0a --yes"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=("list", "keep", "retire"),
+        default="list",
+        help="what to do (default: list)",
+    )
+    parser.add_argument("id", nargs="?", default="", metavar="ID", help="the start of its id")
+    parser.add_argument("--all", action="store_true", help="also what was decided")
+    options.add_bank(parser, default="all")
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    if arguments.what == "list":
+        return _list(screen, arguments)
+    if not arguments.id:
+        raise InputError("Which one?", f"Give its id: `holdfast review {arguments.what} ID`.")
+    with open_memory(create=False) as memory:
+        review = memory.find_review(arguments.id, arguments.bank)
+        keep = arguments.what == "keep"
+        if not arguments.json:
+            _print(screen, memory.reader, review)
+        verb = "Keep it in force?" if keep else "Take it back?"
+        if not confirm.may_go_ahead(arguments.yes, verb, True, "the memory", False):
+            screen.line("Nothing was changed.")
+            return 0
+        entry = memory.decide(review, keep)
+    if arguments.json:
+        screen.json({"decided": plain(entry)})
+    else:
+        done = "Kept" if keep else "Retired"
+        screen.line(f"{done}. `holdfast undo` takes that back.")
+    return 0
+
+
+def _list(screen: Screen, arguments: argparse.Namespace) -> int:
+    with open_memory(create=False) as memory:
+        found = memory.reviews(arguments.bank, arguments.all)
+        waiting = memory.proposals(arguments.bank)
+        rules = [json_shapes.proposal(one, memory.bank_name(one.bank)) for one in waiting]
+        if arguments.json:
+            told = [{"uri": uri("review", review.id), **plain(review)} for review in found]
+            screen.json({"reviews": told, "proposals": len(waiting), "rules": rules})
+            return 0
+        for review in found:
+            _print(screen, memory.reader, review)
+    to_do = sum(not review.decided for review in found)
+    told = f"{number(to_do, 'question')} to decide." if to_do else "Nothing is to be decided."
+    screen.line(screen.paint(told, "dim"))
+    if rules:
+        head = f"Besides, {number(len(rules), 'proposal')} to add or drop rules: "
+        screen.wrap(f"{head}see `holdfast promote candidates` in the project.")
+    for one in rules:
+        verb = "add to" if one["kind"] == ProposalKind.PROMOTE else "look at"
+        screen.wrap(
+            f"{one['id']}  {one['bank']}: {verb} {one['path']}: {cut(one['text'], 160)}",
+            "  ",
+            "    ",
+        )
+    return 0
+
+
+def _print(screen: Screen, reader: Reader, review: Review) -> None:
+    head = f"{review.kind} · {review.state.value} · since {day(review.opened)}"
+    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(uri('review', review.id), 'cyan')}")
+    for record in reader.find(review.bank, "fact", review.target.rpartition("/")[2], 1):
+        if isinstance(record, Fact):
+            screen.wrap(cut(record.content, 320), "      ")
+    screen.wrap(f"{review.target}: {review.reason}", "      ", "        ")
+    for name in review.evidence[:6]:
+        screen.line(f"      - {name}")
+    if review.advice:
+        screen.wrap(f"a model says: {cut(review.advice, 400)}", "      ", "        ")
+    if review.decided:
+        screen.line(f"      {review.state.value} on {day(review.decided)} by {review.by}")

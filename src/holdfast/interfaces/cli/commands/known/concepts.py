@@ -1,0 +1,130 @@
+"""`holdfast concepts`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from holdfast.app.search import json_shapes
+from holdfast.app.search.browse import Browsing, open_browsing
+from holdfast.app.search.recall import ALL_BANKS
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, number, short
+from holdfast.language import cut
+from holdfast.model.knowledge import Concept
+from holdfast.model.records import Exchange
+from holdfast.model.uris import uri
+from holdfast.recall.lookup.trace import Trace
+
+HELP = """\
+What a project is about: exchanges and remembered texts, grouped by the files, words and
+names they share. Without a name it lists the concepts, the one that was touched last first;
+with one it tells what is known of it, how it came about, and what belongs to it.
+
+A name may be a part of one; an id, or the start of one, will do. A concept can be renamed
+(`correct`), hidden (`forget`) and put together with another (`merge`).
+
+--json prints {"bank", "concepts"}; each has "uri", "name", "summary", "exchanges",
+"founded", "updated", "files", "keywords", "trust" and "bank". With a name it prints one,
+with its "history" and "members"."""
+
+EXAMPLES = """\
+  holdfast concepts
+  holdfast concepts "nightly import"
+  holdfast concepts 5c1f0a --json
+  holdfast correct concept/5c1f0a "Nightly import retries\""""
+
+_FILES = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("name", nargs="*", metavar="NAME", help="a name, or an id")
+    options.add_limit(parser, 30)
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    name = " ".join(arguments.name)
+    with open_browsing() as memory:
+        names = memory.bank_names()
+        if name:
+            return _show(screen, memory, name, arguments.bank, arguments.json, names)
+        found = memory.concepts(arguments.bank, arguments.limit + 1)
+        bank = memory.bank_name(memory.bank_id(arguments.bank))
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
+    shown = found[: arguments.limit]
+    if arguments.json:
+        screen.json({"bank": bank, "concepts": [json_shapes.concept(c, names) for c in shown]})
+        return 0
+    _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
+    if len(found) > len(shown):
+        screen.line(screen.paint("There are more, see --limit.", "dim"))
+    return 0
+
+
+def _print(
+    screen: Screen, found: Sequence[Concept], bank: str, names: Mapping[str, str], hint: str
+) -> None:
+    if not found:
+        screen.line(f"No concepts in {bank} yet: nothing there hangs together so far.")
+        screen.wrap(hint or "They are made of exchanges that share files, words and names.")
+        return
+    for concept in found:
+        count = number(json_shapes.exchanges_of(concept), "exchange")
+        where = f" · {names[concept.bank]}" if concept.bank in names else ""
+        screen.line(screen.paint(concept.name, "bold"))
+        files = f" · {', '.join(concept.files[:_FILES])}" if concept.files else ""
+        screen.line("  " + cut(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
+        screen.line(
+            "  "
+            + screen.paint(short(uri("concept", concept.id)), "cyan")
+            + screen.paint(where, "dim")
+        )
+    screen.line(screen.paint(f"{number(len(found), 'concept')} of bank {bank}", "dim"))
+
+
+def _show(
+    screen: Screen,
+    memory: Browsing,
+    name: str,
+    bank: str | None,
+    json: bool,
+    names: Mapping[str, str],
+) -> int:
+    concept = memory.concept(name, bank)
+    found = memory.show(uri("concept", concept.id))
+    if json:
+        screen.json(json_shapes.whole_concept(concept, found, names))
+        return 0
+    _print_one(screen, concept, found)
+    return 0
+
+
+def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
+    c = concept
+    screen.line(screen.paint(c.name, "bold"))
+    screen.line(screen.paint(uri("concept", c.id), "cyan"))
+    screen.wrap(c.summary, "  ")
+    for label, values in (("files", c.files), ("keywords", c.keywords)):
+        if values:
+            screen.wrap(f"{label}: {', '.join(values)}", "  ", "    ")
+    screen.line(f"  trust: {c.trust.value}")
+    screen.line()
+    screen.line("how it came about:")
+    for told in c.history:
+        why = f" ({told.why})" if told.why else ""
+        screen.wrap(f"{day(told.time)} {told.what}{why}", "  ", "    ")
+    for entry in found.history:
+        said = f": {cut(entry.text, 100)}" if entry.text else ""
+        screen.wrap(f"{day(entry.time)} {entry.action.value} by {entry.who}{said}", "  ", "    ")
+    screen.line()
+    screen.line(f"{number(len(found.below), 'member')}:")
+    for record in reversed(found.below):
+        told = json_shapes.member(record)
+        note = f" [{record.type.value}]" if isinstance(record, Exchange) else ""
+        screen.line(f"  {day(str(told['time']))}{note} {cut(str(told['title']), 80)}")
+        screen.line(f"    {screen.paint(str(told['uri']), 'cyan')}")

@@ -1,0 +1,123 @@
+"""`holdfast entities`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from holdfast.app.search import json_shapes
+from holdfast.app.search.browse import open_browsing
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, number, short
+from holdfast.language import cut
+from holdfast.model.graph import Entity, EntityKind, LinkKind
+from holdfast.model.uris import uri
+from holdfast.recall.lookup.entities import About
+
+HELP = """\
+Who and what this project's memory speaks of: people, components, files and concepts,
+those in most records first. With a NAME: one of them, with every name it goes by, the
+records that mention it, what occurs with it, and how these records are linked.
+
+A NAME is any of its spellings (AuthProvider, "the auth provider", AuthProvider.tsx), or
+holdfast://entity/ID. `holdfast entity` says which names are one.
+
+--json prints {"entities": [...]}, or with a NAME {"entity", "records", "together", "links"}."""
+
+EXAMPLES = """\
+  holdfast entities
+  holdfast entities --kind person
+  holdfast entities AuthProvider
+  holdfast entities src/ui/rest.js --json
+  holdfast entities --communities"""
+
+_ALIASES = 4
+_LINKS = 12
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("name", nargs="*", metavar="NAME", help="show this one")
+    parser.add_argument(
+        "--kind", choices=[kind.value for kind in EntityKind], default="", help="only of this kind"
+    )
+    parser.add_argument(
+        "--communities", action="store_true", help="in groups that occur together (needs NetworkX)"
+    )
+    options.add_limit(parser, 30)
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    name = " ".join(arguments.name).strip()
+    with open_browsing() as memory:
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
+        if name:
+            about = memory.about_entity(name, arguments.bank, min(arguments.limit, 10))
+            _show(screen, about, arguments.json)
+            return 0
+        if arguments.communities:
+            groups = memory.communities(arguments.bank)[: arguments.limit]
+            _groups(screen, groups, arguments.json)
+            return 0
+        found = memory.entities(arguments.bank, arguments.kind, arguments.limit)
+    if arguments.json:
+        screen.json({"entities": [json_shapes.entity(entity) for entity in found]})
+        return 0
+    for entity in found:
+        line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
+        if entity.aliases:
+            aliases = f"({', '.join(entity.aliases[:_ALIASES])})"
+            line += f"  {cut(aliases, max(20, screen.width - len(line) - 2))}"
+        screen.line(line)
+    if not found:
+        screen.wrap(hint or "No entities are known yet; `holdfast worker` looks for them.")
+    return 0
+
+
+def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
+    if as_json:
+        screen.json({"communities": [[json_shapes.entity(e) for e in group] for group in groups]})
+        return
+    for place, group in enumerate(groups, start=1):
+        names = ", ".join(entity.name for entity in group)
+        screen.wrap(f"{place}. {cut(names, 400)}", "", "   ")
+
+
+def _show(screen: Screen, about: About, as_json: bool) -> None:
+    if as_json:
+        screen.json(json_shapes.about(about))
+        return
+    entity = about.entity
+    screen.line(screen.paint(f"{entity.name}  ({entity.kind.value})", "bold"))
+    screen.line(screen.paint(uri("entity", entity.id), "cyan"))
+    if entity.aliases:
+        screen.wrap(f"also: {', '.join(entity.aliases)}", "  ", "    ")
+    screen.line()
+    screen.line(f"in {number(entity.mentions, 'record')}, the latest:")
+    for record in about.records:
+        screen.line(f"  {day(record.time)}  {screen.paint(short(record.uri), 'cyan')}")
+        screen.wrap(record.title, "      ")
+    if about.together:
+        screen.line()
+        names = ", ".join(f"{t.name} ({t.records})" for t in about.together)
+        screen.wrap(f"together with: {names}", "", "  ")
+    _show_links(screen, about)
+
+
+def _show_links(screen: Screen, about: About) -> None:
+    """What causes, enables or prevents what; that records share a name or a day is known above."""
+    ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY)
+    told = [link for link in about.links if link.kind not in ordinary]
+    if told:
+        screen.line()
+        screen.line("links:")
+    for link in told[:_LINKS]:
+        via = f"  by {link.via}" if link.via else ""
+        kind = link.kind.value.replace("_", " ")
+        screen.line(f"  {short(link.source)} {kind} {short(link.target)}{via}")
+    if len(told) > _LINKS:
+        screen.line(f"  … and {len(told) - _LINKS} more, see --json")

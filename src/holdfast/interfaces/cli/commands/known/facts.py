@@ -1,0 +1,74 @@
+"""`holdfast facts`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.search.recall import open_reading
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.language import cut
+from holdfast.model.knowledge import Fact, FactKind
+from holdfast.model.to_json import plain
+from holdfast.model.uris import uri
+
+HELP = """\
+List what is known for good: rules that people laid down, solutions of problems that took
+several attempts, and how the core works. Each with its status, how far it may be believed,
+how much speaks for it, and when it was last borne out. `holdfast show` opens one."""
+
+EXAMPLES = """\
+  holdfast facts
+  holdfast facts --kind rule --all
+  holdfast facts --json"""
+
+
+_NONE = "People's lasting rules, and what took several attempts, become facts as sessions are read."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "--kind",
+        choices=[kind.value for kind in FactKind],
+        default="",
+        help="only of this kind (default: all)",
+    )
+    parser.add_argument("--all", action="store_true", help="also what was superseded or taken back")
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_reading() as memory:
+        id = memory.bank_id(arguments.bank)
+        found = memory.facts(arguments.bank, arguments.kind, arguments.all)
+        dropped = memory.reader.dropped(id)
+        name = memory.bank_name(id)
+        hint = memory.no_bank(id)
+    if arguments.json:
+        told = [{"uri": uri("fact", fact.id), **plain(fact)} for fact in found]
+        screen.json({"bank": name, "facts": told, "dropped": dropped})
+        return 0
+    for fact in found:
+        _print(screen, fact)
+    screen.line(screen.paint(f"{number(len(found), 'fact')} in {name}.", "dim"))
+    if not found:
+        screen.wrap(hint or _NONE)
+    return 0
+
+
+def _print(screen: Screen, fact: Fact) -> None:
+    kind = fact.kind.value.replace("_", " ")
+    head = f"{kind} · {fact.status.value} · {fact.confidence:.2f}"
+    head += f" · {len(fact.evidence)} for"
+    head += f", {len(fact.against)} against" if fact.against else ""
+    head += f" · last borne out {day(fact.last_validated)}"
+    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(uri('fact', fact.id), 'cyan')}")
+    if fact.problem:
+        screen.wrap(f"problem: {cut(fact.problem, 200)} ({fact.attempts} attempts)", "      ")
+    screen.wrap(cut(fact.content, 320), "      ")
+    if fact.superseded_by:
+        screen.line(f"      superseded by {fact.superseded_by}")

@@ -1,0 +1,90 @@
+"""`holdfast keywords`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from holdfast.app.search import json_shapes
+from holdfast.app.search.browse import open_browsing
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.language import cut
+from holdfast.model.to_json import plain
+from holdfast.recall.lookup.topics import Leads
+from holdfast.store.concepts import Keyword
+
+HELP = """\
+The keyword index: from words to facts, concepts and exchanges. Without a word it lists the
+keywords that most records bear; with words, what all of them lead to, in any form of theirs.
+
+--json prints {"bank", "keywords": [{"word", "stem", "counts"}]}, or with words
+{"words", "counts", "leads": [{"uri", "kind", "title", "time", "bank"}]}."""
+
+EXAMPLES = """\
+  holdfast keywords
+  holdfast keywords retry
+  holdfast keywords retry import --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("words", nargs="*", metavar="WORD", help="what to look up")
+    parser.add_argument(
+        "--limit",
+        type=options.positive,
+        metavar="N",
+        help="how many; with words, of each kind (default: 50, and 10)",
+    )
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    words = " ".join(arguments.words)
+    with open_browsing() as memory:
+        id = memory.bank_id(arguments.bank)
+        bank = memory.bank_name(id)
+        names = memory.bank_names()
+        hint = memory.no_bank(id)
+        if words:
+            found = memory.keyword(words, arguments.bank, arguments.limit or 10)
+            return _print_leads(screen, found, bank, names, hint, arguments.json)
+        listed = memory.keywords(arguments.bank, arguments.limit or 50)
+        return _print_list(screen, listed, bank, hint, arguments.json)
+
+
+def _print_leads(
+    screen: Screen, found: Leads, bank: str, names: Mapping[str, str], hint: str, json: bool
+) -> int:
+    if json:
+        screen.json(json_shapes.leads(found, bank, names))
+        return 0
+    if not found.leads:
+        screen.line(f"No keyword {found.words!r} in {bank}.")
+        screen.wrap(hint or f"`holdfast recall {found.words}` searches all that was said.")
+        return 0
+    kind = ""
+    for lead in found.leads:
+        if lead.kind != kind:
+            kind = lead.kind
+            screen.line(screen.paint(f"{kind} ({found.counts[kind]})", "bold"))
+        screen.line(f"  {day(lead.time)} {cut(lead.title, screen.width - 14)}")
+        screen.line(f"    {screen.paint(lead.uri, 'cyan')}")
+    return 0
+
+
+def _print_list(screen: Screen, listed: Sequence[Keyword], bank: str, hint: str, json: bool) -> int:
+    if json:
+        screen.json({"bank": bank, "keywords": [plain(keyword) for keyword in listed]})
+        return 0
+    if not listed:
+        screen.line(f"No keywords in {bank} yet.")
+        screen.wrap(hint or "`holdfast ingest` reads your sessions.")
+        return 0
+    for keyword in listed:
+        counts = ", ".join(number(n, kind) for kind, n in sorted(keyword.counts.items()))
+        screen.line(f"{keyword.word:<28} {screen.paint(counts, 'dim')}")
+    return 0

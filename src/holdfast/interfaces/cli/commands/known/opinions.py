@@ -1,0 +1,70 @@
+"""`holdfast opinions`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.memory import open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, short
+from holdfast.model.opinions import Opinion
+from holdfast.model.to_json import plain
+from holdfast.model.trust import Status
+from holdfast.model.uris import uri
+
+HELP = """\
+What is believed here, the firmest first: from judgements that people stated ("the CI is flaky",
+"I prefer tabs"), and from what reflections found in several sessions. Each has a confidence, a
+trend (new, strengthening, stable, weakening, stale) and its evidence for and against.
+`holdfast show` tells how it came about; `correct` and `forget` work on it as on any record.
+
+--json prints {"bank", "opinions"}; each has "uri", "what", "why", "confidence", "trend",
+"status", "tension", "evidence_for", "evidence_against", "formed", "updated" and more."""
+
+EXAMPLES = """\
+  holdfast opinions
+  holdfast opinions --all --json      also those that have faded"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("--all", action="store_true", help="also what has faded")
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory(create=False) as memory:
+        told = memory.opinions(arguments.bank, arguments.all)
+        id = memory.bank_id(arguments.bank)
+        name = memory.bank_name(id)
+        hint = memory.no_bank(id)
+    if arguments.json:
+        listed = [{"uri": uri("memory", o.id), **plain(o)} for o in told]
+        screen.json({"bank": name, "opinions": listed})
+        return 0
+    if not told:
+        screen.line(f"No opinions in {name} yet.")
+        screen.wrap(
+            hint or "They form from judgements that people state, and by `holdfast reflect`."
+        )
+    for opinion in told:
+        _print(screen, opinion)
+    return 0
+
+
+def _print(screen: Screen, opinion: Opinion) -> None:
+    o = opinion
+    states = [o.trend.value]
+    states += ["in tension"] * bool(o.tension)
+    states += ["not believed yet"] * (o.status is Status.HYPOTHESIS and not o.tension)
+    states += ["faded"] * (o.status is Status.RETRACTED)
+    screen.wrap(f"{o.confidence:.2f}  {screen.paint(o.what, 'bold')} ({', '.join(states)})")
+    screen.wrap(o.why, "      ", "      ")
+    against = f", {len(o.evidence_against)} against" if o.evidence_against else ""
+    screen.line(
+        f"      {len(o.evidence_for)} for{against}, latest {day(o.latest)}  "
+        f"{screen.paint(short(uri('memory', o.id)), 'cyan')}"
+    )

@@ -1,0 +1,63 @@
+"""`holdfast reflect`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.memory import open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day
+from holdfast.model.to_json import plain
+
+HELP = """\
+What a bank makes of a question: it recalls, weighs the evidence through its disposition, and
+says what it believes, how firmly, and on which records. Skepticism asks for more sessions before
+believing; literalism for the very words; empathy tells what people felt and why it mattered
+(`holdfast bank`). Without a model this is put together by rules, and says so; with one it is
+reasoned, and only what the records bear out is kept.
+
+What it comes to believe is stored as opinions, which the next reflection strengthens, weakens
+or revises; --no-store only thinks.
+
+--json prints {"query", "bank", "answer", "confidence", "abstained", "author", "claims",
+"voices", "opinions", "citations", "caveats", "stored"}."""
+
+EXAMPLES = """\
+  holdfast reflect "Is the importer reliable?"
+  holdfast reflect "What do we think of the build?" --no-store --json"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("query", nargs="+", metavar="QUERY", help="what to think about")
+    parser.add_argument("--no-store", action="store_true", help="store no opinions")
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    query = options.words(arguments.query, "question")
+    with open_memory(create=False) as memory:
+        told = memory.reflect(query, arguments.bank, store=not arguments.no_store)
+    if arguments.json:
+        screen.json(plain(told))
+        return 0
+    for line in told.answer.split("\n"):
+        screen.wrap(line, "", "  " if line.startswith("- ") else "")
+    if told.citations:
+        screen.line()
+    for one in told.citations:
+        screen.wrap(
+            f"[{one.number}] {screen.paint(one.uri, 'cyan')} {day(one.time)}: {one.excerpt}",
+            "",
+            "    ",
+        )
+    for caveat in told.caveats:
+        screen.wrap(f"Note: {caveat}")
+    if not told.abstained:
+        screen.line(f"Confidence: {told.confidence:.2f}")
+    for name in told.stored:
+        screen.line(f"Kept as an opinion: {screen.paint(name, 'cyan')}")
+    return 0

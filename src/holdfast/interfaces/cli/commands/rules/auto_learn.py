@@ -1,0 +1,72 @@
+"""`holdfast auto-learn`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from holdfast.app.curation.rule_teaching import ACTIONS
+from holdfast.app.memory import open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, number
+
+HELP = """\
+What an agent may ask of the learning: how far it has come, what waits for a person, and to
+look for more. `promote ID` writes a candidate only if the settings let rules be written
+without asking. People decide with `holdfast promote`."""
+
+EXAMPLES = """\
+  holdfast auto-learn status
+  holdfast auto-learn candidates --json
+  holdfast auto-learn promote            look for candidates now
+  holdfast auto-learn promote 5c1f0a"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=ACTIONS,
+        default="status",
+        help="what to do (default: status)",
+    )
+    parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
+    options.add_one_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory(create=False) as memory:
+        told = memory.auto_learn(arguments.action, arguments.id or None, arguments.bank)
+    if arguments.json:
+        screen.json(told)
+    elif arguments.action == "status":
+        _print_state(screen, told)
+    else:
+        _print_candidates(screen, told)
+    return 0
+
+
+def _print_state(screen: Screen, told: dict[str, Any]) -> None:
+    patterns = f"{number(told['patterns'], 'pattern')}, {told['ripe']:,} of them ripe"
+    screen.line(f"{told['bank']}: {patterns}")
+    waiting = told["promotions"] + told["demotions"]
+    screen.line(f"  {number(waiting, 'candidate')} waiting, {told['approved']:,} approved")
+    screen.line(f"  written without asking: {'yes' if told['automatic'] else 'no'}")
+
+
+def _print_candidates(screen: Screen, told: dict[str, Any]) -> None:
+    for path in told.get("written", ()):
+        screen.line(f"Written: {path}")
+    for one in told["candidates"]:
+        verb = "add to" if one["kind"] == "promote" else "look at"
+        screen.line(f"{screen.paint(one['id'], 'bold', 'cyan')}  {verb} {one['path']}")
+        screen.wrap(one["text"], "  ")
+        screen.wrap(one["reason"], "  ")
+    if not told["candidates"] and not told.get("written"):
+        screen.line("Nothing waits for anybody.")
+    elif told["candidates"]:
+        screen.wrap(told.get("remedy", "Decide with `holdfast promote approve|reject ID`."))

@@ -1,0 +1,70 @@
+"""`holdfast learn`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.curation.rule_proposals import SCOPES, Learned
+from holdfast.app.curation.rule_teaching import learned_told
+from holdfast.app.memory import open_memory
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.screen import Screen
+
+HELP = """\
+Add a rule to the files that people review: .claude/rules/DOMAIN.md of the project, or of
+the user. What they hold is kept byte for byte; the diff is shown first. What a file of
+rules says already, in whatever words, is not written twice."""
+
+EXAMPLES = """\
+  holdfast learn testing "Use the fixtures in tests/conftest.py; never mock the store."
+  holdfast learn api "Endpoints page by cursor." --paths "src/api/**"
+  holdfast learn style "Answer in plain English." --scope user --yes"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("domain", metavar="DOMAIN", help="what it is about: the name of the file")
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="the rule")
+    parser.add_argument(
+        "--scope", choices=SCOPES, default="project", help="whose rule it is (default: project)"
+    )
+    parser.add_argument(
+        "--paths",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="the files it is for, if the file of rules is new; may be given several times",
+    )
+    options.add_one_bank(parser)
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    text = options.words(arguments.text, "rule", "Say what it demands, in a sentence.")
+    a = arguments
+    with open_memory() as memory:
+        learned = memory.plan_learn(a.domain, text, a.scope, a.paths, a.bank)
+        change = learned.change
+        written = False
+        if change is not None:
+            if not a.json:
+                screen.line(change.diff)
+                _warn(screen, learned)
+            written = confirm.may_go_ahead(a.yes, f"Write {change.path}?", True, "files", False)
+            if written:
+                memory.write_rule(change, a.bank)
+    if a.json:
+        screen.json(learned_told(learned, written))
+    elif change is None:
+        screen.line(f"{learned.documented} says so already. Nothing was changed.")
+    else:
+        screen.line(f"Written: {change.file}" if written else "Nothing was changed.")
+    return 0
+
+
+def _warn(screen: Screen, learned: Learned) -> None:
+    if learned.opposes:
+        screen.line(f"Note: {learned.opposes} says the opposite.")

@@ -1,0 +1,143 @@
+"""`holdfast promote`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.curation.rule_proposals import Candidate
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.model.knowledge import ProposalKind
+
+HELP = """\
+Review what has earned the rank of a rule: conventions that were stated at least three
+times in different sessions, commits or notes, and that no file of rules holds yet. Also
+rules that people contradict, or whose files are gone. Nothing is written until you
+approve it; what you reject is not proposed again."""
+
+EXAMPLES = """\
+  holdfast promote status
+  holdfast promote candidates
+  holdfast promote approve 5c1f0a
+  holdfast promote approve 5c1f0a --text "Use table-driven tests in Go."
+  holdfast promote reject 5c1f0a --why "only true for the website"
+  holdfast promote run                    look for candidates now"""
+
+ACTIONS = ("status", "candidates", "run", "approve", "reject")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=ACTIONS,
+        default="candidates",
+        help="what to do (default: candidates)",
+    )
+    parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
+    parser.add_argument("--text", default="", help="approve it in these words instead")
+    parser.add_argument("--why", default="", help="why it is rejected")
+    options.add_one_bank(parser)
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory(create=False) as memory:
+        match arguments.action:
+            case "status":
+                return _status(screen, memory, arguments)
+            case "approve":
+                return _approve(screen, memory, arguments)
+            case "reject":
+                return _reject(screen, memory, arguments)
+            case "run":
+                return _list(screen, memory, memory.promote(arguments.bank), arguments)
+            case _:
+                return _list(screen, memory, memory.candidates(arguments.bank), arguments)
+
+
+def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        screen.json(memory.auto_learn("status", bank=arguments.bank))
+        return 0
+    state = memory.learning(arguments.bank)
+    wanted = memory.settings.promote
+    name = memory.bank_name(memory.bank_id(arguments.bank))
+    screen.line(f"{name}: {number(state.rules, 'section')} in {number(len(state.files), 'file')}")
+    screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} of them ripe")
+    screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
+    screen.line(f"  {state.approved:,} approved, {state.rejected:,} rejected")
+    screen.line(f"  written without asking: {'yes' if wanted.automatic else 'no'}")
+    return 0
+
+
+def _list(
+    screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: argparse.Namespace
+) -> int:
+    if arguments.json:
+        screen.json(memory.candidates_told(candidates, arguments.bank))
+        return 0
+    questions = len(memory.reviews(arguments.bank))
+    if not candidates:
+        screen.line("Nothing waits for you.")
+    for candidate in candidates:
+        _print(screen, candidate)
+    if questions:
+        screen.line(f"Besides, {number(questions, 'question')} on facts: see `holdfast review`.")
+    return 0
+
+
+def _print(screen: Screen, candidate: Candidate) -> None:
+    p = candidate.proposal
+    verb = "add to" if p.kind is ProposalKind.PROMOTE else "look at"
+    screen.line(f"{screen.paint(p.id, 'bold', 'cyan')}  {verb} {p.path}  ({p.trust.value})")
+    screen.wrap(p.text, "  ")
+    screen.wrap(p.reason, "  ")
+    if p.evidence:
+        screen.line(f"  {' '.join(p.evidence[-3:])}")
+    if candidate.problem:
+        screen.wrap(f"cannot be written: {candidate.problem}", "  ")
+    if candidate.changed:
+        screen.line(f"  {p.path} has changed since this was proposed")
+    if candidate.diff:
+        screen.line()
+        screen.line(candidate.diff)
+    screen.line()
+
+
+def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    a = arguments
+    planned = memory.plan_approval(a.id, a.text, a.bank)
+    if not a.json:
+        screen.line(planned.diff or planned.proposal.reason)
+    question = (
+        f"Write {planned.proposal.path}?" if planned.diff else "Note that it has had its day?"
+    )
+    asked = not a.yes
+    if not confirm.may_go_ahead(a.yes, question, True, "files", False):
+        screen.line("Nothing was changed.")
+        return 0
+    # At a terminal the diff was just seen; without one only what was proposed is known.
+    change = memory.approve(a.id, a.text, a.bank, seen=planned.diff if asked else "")
+    if a.json:
+        path = change.path if change else planned.proposal.path
+        screen.json({"approved": planned.proposal.id, "path": path, "diff": planned.diff})
+    elif change is None:
+        screen.line(f"Noted. Take it out of {planned.proposal.path} by hand.")
+    else:
+        screen.line(f"Written: {change.file}")
+    return 0
+
+
+def _reject(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    gone = memory.reject(arguments.id, arguments.why, arguments.bank)
+    if arguments.json:
+        screen.json({"rejected": gone.id, "text": gone.text})
+    else:
+        screen.wrap(f"Rejected, and not proposed again: {gone.text}")
+    return 0

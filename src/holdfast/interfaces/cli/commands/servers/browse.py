@@ -1,0 +1,67 @@
+"""`holdfast browse`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+from importlib.util import find_spec
+from typing import Any
+
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.settings import load_settings
+
+HELP = """\
+Look at the memory in a browser: ask, read sessions, correct and forget, review what is
+proposed, see what it costs and what is wrong.
+
+It answers on this machine alone, on a free port, to whoever opens the link it prints
+(the link works once) or shows the token of a file that only you can read. It ends by
+itself when nobody asked for half an hour. --json prints {"url", "enter", "token_file"}."""
+
+EXAMPLES = """\
+  holdfast browse
+  holdfast browse --no-open --port 8730
+  holdfast browse --no-open --port 0 --json"""
+
+_NEEDED = ("fastapi", "jinja2", "uvicorn")
+_MINUTE_S = 60.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: any)")
+    parser.add_argument("--no-open", action="store_true", help="print the link, open no browser")
+    parser.add_argument(
+        "--idle",
+        type=float,
+        default=30.0,
+        metavar="MINUTES",
+        help="end when nobody asked for so long (default: 30; 0: never)",
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise InputError(f"The pages need {', '.join(missing)}.", "pip install 'holdfast[server]'")
+    screen = Screen()
+
+    def ready(told: Any) -> None:
+        if arguments.json:
+            screen.json(told._asdict())
+        else:
+            screen.line(f"Open {screen.paint(told.enter, 'cyan')}")
+            screen.line(screen.paint("The link works once. Ctrl-C ends it.", "dim"))
+        sys.stdout.flush()
+        if not arguments.no_open:
+            webbrowser.open(told.enter)
+
+    from holdfast.interfaces.http.server import browse_server
+
+    browse_server.serve(load_settings(), arguments.port, arguments.idle * _MINUTE_S, ready)
+    return 0

@@ -1,0 +1,127 @@
+"""`holdfast key`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.server.keys import Wanted, make_key, revoke
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.model.keys import Key
+from holdfast.principal import Level
+
+HELP = """\
+The keys that `holdfast serve` lets people and programs in by. A key is for some banks or for all
+of them, and for one of three levels: read (ask and look), write (also remember, correct, forget,
+decide) or admin (also change banks and erase). It is shown once, when it is made: only a hash of
+it is kept. One that is revoked, or has expired, opens nothing, within about a second."""
+
+EXAMPLES = """\
+  holdfast key new --name "Ana's laptop" --bank checkout --level write --expires 90d
+  holdfast key new --name ci --all-banks
+  holdfast key list
+  holdfast key revoke 3f9a01bc"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    ways = parser.add_subparsers(dest="way", metavar="new|list|revoke", required=True)
+    new = ways.add_parser("new", help="make a key, and show it once")
+    new.add_argument("--name", required=True, help="whose it is, or what it is for")
+    new.add_argument(
+        "--bank",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a bank it is for; again for more",
+    )
+    new.add_argument("--all-banks", action="store_true", help="for every bank, also later ones")
+    new.add_argument("--make-banks", action="store_true", help="make a bank that is not there yet")
+    new.add_argument(
+        "--level",
+        choices=[level.value for level in Level],
+        default=Level.READ.value,
+        help="how much it allows (default: read)",
+    )
+    new.add_argument(
+        "--expires", default="", metavar="WHEN", help="12h, 90d, 4w, 1y or a day (default: never)"
+    )
+    options.add_json(new)
+    listed = ways.add_parser("list", help="every key, without what makes it one")
+    options.add_json(listed)
+    gone = ways.add_parser("revoke", help="let a key open nothing any more")
+    gone.add_argument("id", metavar="ID", help="its id, or the start of it")
+    options.add_json(gone)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    if arguments.way == "new":
+        _new(screen, arguments)
+    elif arguments.way == "list":
+        _list(screen, arguments.json)
+    else:
+        with open_memory(create=False) as memory:
+            key = revoke(memory, arguments.id)
+            if arguments.json:
+                screen.json(_told(memory, key))
+            else:
+                screen.line(f"The key {key.id} ({key.name}) opens nothing any more.")
+    return 0
+
+
+def _new(screen: Screen, arguments: argparse.Namespace) -> None:
+    if bool(arguments.bank) == arguments.all_banks:
+        raise InputError("For which banks?", "Name some with --bank, or say --all-banks.")
+    wanted = Wanted(
+        arguments.name,
+        arguments.bank,
+        Level(arguments.level),
+        arguments.expires,
+        arguments.make_banks,
+    )
+    with open_memory() as memory:
+        shown, key = make_key(memory, wanted)
+        if arguments.json:
+            screen.json({"key": shown, **_told(memory, key)})
+            return
+        screen.line(shown)
+        screen.line(screen.paint("It is shown this once. Keep it where secrets are kept.", "dim"))
+
+
+def _list(screen: Screen, as_json: bool) -> None:
+    with open_memory(create=False) as memory:
+        told = [_told(memory, key) for key in memory.store.api_keys()]
+        if as_json:
+            screen.json({"keys": told})
+            return
+        if not told:
+            screen.line("There is no key yet; `holdfast key new` makes one.")
+        for key in told:
+            banks = "all banks" if key["banks"] is None else ", ".join(key["banks"])
+            line = f"{key['id']}  {key['level']:<5}  {key['state']:<8}  {key['name']}  ({banks})"
+            screen.line(line)
+            times = [
+                f"{word} {key[word][:16]}" for word in ("created", "expires", "used") if key[word]
+            ]
+            screen.line(screen.paint("          " + ", ".join(times), "dim"))
+
+
+def _told(memory: Holdfast, key: Key) -> dict[str, Any]:
+    names = memory.bank_names()
+    held = "in force" if key.holds(memory.now()) else "expired"
+    return {
+        "id": key.id,
+        "name": key.name,
+        "banks": None if key.banks is None else [names.get(id, id) for id in key.banks],
+        "level": key.level.value,
+        "created": key.created,
+        "expires": key.expires,
+        "revoked": key.revoked,
+        "used": key.used,
+        "state": "revoked" if key.revoked else held,
+    }

@@ -1,0 +1,136 @@
+"""`holdfast mcp`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+from holdfast.errors import InputError
+from holdfast.interfaces.mcp.jsonrpc import read_lines
+from holdfast.interfaces.mcp.server import Companion, Server, no_companions
+from holdfast.interfaces.mcp.server_spec import Offer
+from holdfast.settings import load_settings
+
+HELP = """\
+Answer an agent's questions over standard input and output, as the Model Context Protocol
+has it. `holdfast setup` makes Claude Code start it; any other client can be told to run
+it in the folder of a project. It ends when its input does.
+
+Without a name it is the server for an agent at work. `memory` is the data access layer:
+eight read-only tools for an agent that researches a question by itself. `search` shows an
+index first and texts when they are asked for: nine read-only tools.
+
+With --http it answers over streamable HTTP instead, on this machine alone, until it is
+stopped. It prints its address and the file that holds the token every client must show.
+--json prints {"url", "token_file"}."""
+
+EXAMPLES = """\
+  holdfast mcp
+  holdfast mcp memory
+  holdfast mcp search
+  holdfast mcp --http --port 8731
+  claude mcp add memory -- holdfast mcp"""
+
+MakeCompanions = Callable[[], Sequence[Companion]]
+MAIN = "main"
+SERVERS = (MAIN, "memory", "search")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "server", nargs="?", choices=SERVERS, default=MAIN, help="which one (default: main)"
+    )
+    parser.add_argument("--http", action="store_true", help="answer over HTTP, with a token")
+    parser.add_argument(
+        "--port", type=int, metavar="N", help="with --http: the port (default: any)"
+    )
+    # Not by the shared options: what they import would slow the start of every session.
+    parser.add_argument("--json", action="store_true", help="with --http: print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    if arguments.port is not None and not arguments.http:
+        raise InputError("--port is for --http.", "Give both, or neither.")
+    for number in (signal.SIGTERM, signal.SIGINT):  # who was started in the background ignores one
+        signal.signal(number, _stop)
+    companions = _companions if arguments.server == MAIN else no_companions
+    serve = _serve_http if arguments.http else _serve_streams
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        serve(arguments, companions)
+    sys.stderr.flush()
+    # A search may still be under way in a thread; nobody waits for what it finds.
+    os._exit(0)
+
+
+def _serve_streams(arguments: argparse.Namespace, companions: MakeCompanions) -> None:
+    # Whatever else prints must not come between the messages.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    os.dup2(2, 1)
+
+    def write(line: str) -> None:
+        out.write(line)
+        out.flush()
+
+    Server(write, _offer(arguments.server), companions).serve(_lines())
+
+
+def _serve_http(arguments: argparse.Namespace, companions: MakeCompanions) -> None:
+    from holdfast.app.core import token as tokens
+    from holdfast.interfaces.mcp import http_server
+
+    home = load_settings().home
+    offer = _offer(arguments.server)
+    hub = Server(lambda line: None, offer, companions)
+    token = tokens.read_or_make_token(home)
+    listening = http_server.HttpServer(hub, offer, token, arguments.port or 0)
+    told = {"url": listening.url, "token_file": str(tokens.token_file(home))}
+    if arguments.json:
+        sys.stdout.write(f"{json.dumps(told)}\n")
+    else:
+        sys.stdout.write(f"{told['url']}\ntoken: in {told['token_file']}\n")
+    sys.stdout.flush()
+    threading.Thread(target=listening.serve_forever, name="http", daemon=True).start()
+    hub.serve(_until_stopped())
+
+
+def _until_stopped() -> Iterator[str]:
+    """No line ever comes; a signal ends the wait."""
+    threading.Event().wait()
+    yield from ()
+
+
+def _offer(name: str) -> Offer:
+    if name == "memory":
+        from holdfast.interfaces.mcp.access_spec import OFFER
+    elif name == "search":
+        from holdfast.interfaces.mcp.search_spec import OFFER
+    else:
+        from holdfast.interfaces.mcp.main_spec import OFFER
+    return OFFER
+
+
+def _companions() -> Sequence[Companion]:
+    """Start what runs beside the server, when the engine is loaded: hooks ask it for briefs."""
+    from holdfast.app.background import worker_start
+    from holdfast.app.briefs import briefing
+
+    worker_start.nudge(load_settings())
+    asking = briefing.serve_briefs(load_settings())
+    return () if asking is None else (asking,)
+
+
+def _lines() -> Iterator[str]:
+    with open(0, encoding="utf-8", errors="replace", newline="\n", closefd=False) as stream:
+        yield from read_lines(stream)
+
+
+def _stop(number: int, frame: object) -> None:
+    raise KeyboardInterrupt

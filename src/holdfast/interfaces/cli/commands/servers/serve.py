@@ -1,0 +1,103 @@
+"""`holdfast serve`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.settings import load_settings
+
+HELP = """\
+Serve one memory to a team, over HTTP: REST, GraphQL and the pages, to whoever shows a key that
+`holdfast key new` made. Each key sees its own banks and may do what its level allows; every
+change is logged under its name.
+
+It answers on this machine alone unless --host says otherwise; then it needs TLS (certificate
+files, or a proxy before it) and at least one key. It runs until SIGTERM, and finishes what was
+begun."""
+
+EXAMPLES = """\
+  holdfast key new --name admin --all-banks --level admin
+  holdfast serve
+  holdfast serve --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem
+  holdfast serve --behind-proxy --name memory.example.org"""
+
+_NEEDED = ("fastapi", "jinja2", "uvicorn")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("--host", default="127.0.0.1", help="the address (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8080, metavar="N", help="default: 8080; 0: any")
+    parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="certificate chain, PEM")
+    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its private key, PEM")
+    parser.add_argument(
+        "--behind-proxy",
+        action="store_true",
+        help="a proxy does TLS; X-Forwarded-For and -Proto count, if they come from it",
+    )
+    parser.add_argument(
+        "--proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="where the proxy asks from, besides this machine; again for more",
+    )
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a name it answers to (the Host of requests); again for more (default: any)",
+    )
+    parser.add_argument(
+        "--insecure", action="store_true", help="beyond this machine without TLS all the same"
+    )
+    parser.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="of the lines on stderr"
+    )
+    parser.add_argument(
+        "--log-queries", action="store_true", help="log paths and what is asked in them, too"
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"The server needs {', '.join(missing)}.", "pip install 'holdfast[server]'"
+        )
+    from holdfast.interfaces.http.server import team_server
+    from holdfast.interfaces.http.server.logs import Log
+
+    place = team_server.Place(
+        arguments.host,
+        arguments.port,
+        arguments.tls_cert,
+        arguments.tls_key,
+        arguments.behind_proxy or bool(arguments.proxy),
+        tuple(arguments.proxy),
+        tuple(arguments.name),
+        arguments.insecure,
+    )
+    team_server.check(place)
+    screen = Screen()
+
+    def ready(url: str) -> None:
+        if arguments.json:
+            screen.json({"url": url})
+        else:
+            screen.line(f"Serving {screen.paint(url, 'cyan')}")
+        sys.stdout.flush()
+
+    log = Log(arguments.log_format)
+    asyncio.run(team_server.serve(load_settings(), place, log, ready, arguments.log_queries))
+    return 0

@@ -1,0 +1,74 @@
+"""`holdfast worker`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from holdfast.app.background.worker import Manner, leave_quietly, step_back, work
+from holdfast.errors import HoldfastError
+from holdfast.interfaces.cli.progress import Progress
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.settings import load_settings
+
+HELP = """\
+Do what is to be done behind the scenes: take up events, read transcripts, prepare for
+search by meaning, and tidy up. Hooks start it by themselves; by hand it shows what it
+does and tries again at once what has failed.
+
+There is at most one worker per home. It leaves when there is nothing more to do."""
+
+EXAMPLES = """\
+  holdfast worker
+  holdfast worker --once       one pass, then leave"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("--once", action="store_true", help="make one pass only")
+    parser.add_argument(
+        "--nudged",
+        action="store_true",
+        help="as hooks start it: silent, at low priority, patient with what has failed",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    settings = load_settings()
+    if arguments.nudged:
+        step_back()
+        try:
+            work(settings, Manner(patient=True, once=arguments.once))
+        except HoldfastError as error:
+            leave_quietly(settings, error)
+        return 0
+    return _by_hand(arguments.once)
+
+
+def _by_hand(once: bool) -> int:
+    screen = Screen()
+    bars: dict[str, Progress] = {}
+
+    def tick(what: str, done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            bar = bars.setdefault(what, Progress(what, lambda count: f"{count:,}"))
+            bar(done, total)
+
+    def tell(step: str, what: str) -> None:
+        while bars:
+            bars.popitem()[1].finish()
+        screen.line(f"{step}: {what}")
+
+    manner = Manner(once=once, settle_s=0, linger_s=0, tell=tell, tick=tick)
+    outcome = work(load_settings(), manner)
+    if outcome.passes is None:
+        screen.line("Another worker is at it; nothing to do here.")
+        return 0
+    if outcome.failed:
+        screen.line(
+            f"Not done: {', '.join(outcome.failed)}. `holdfast doctor` looks for the cause."
+        )
+        return 1
+    screen.line(f"Everything is done ({number(outcome.passes, 'pass', 'passes')}).")
+    return 0

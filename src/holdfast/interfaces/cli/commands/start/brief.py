@@ -1,0 +1,80 @@
+"""`holdfast brief`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.briefs.briefing import open_briefing
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.language import cut
+from holdfast.model.accounts import Injection
+
+HELP = """\
+Show what the next session is told unasked: the brief that it gets when it starts or,
+with --prompt, what it would get with this as its first prompt. --log lists what was put
+into sessions so far, whether it arrived there, and what became of it: cited, file (one of
+its files was touched), wording (its words were taken up), contradicted, ignored. That is
+judged once a session has been quiet for two hours.
+
+What is injected is dated evidence from this memory and nothing else; config.toml, table
+[brief], turns each kind of it off.
+
+--json prints {"id", "text", "records"}, or with --log a list of injections."""
+
+EXAMPLES = """\
+  holdfast brief
+  holdfast brief --prompt "people are logged out every afternoon, make it last longer"
+  holdfast brief --log --bank all"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--prompt", metavar="TEXT", default="", help="the brief for this prompt")
+    which.add_argument("--log", action="store_true", help="what was injected, and its fate")
+    parser.add_argument(
+        "--limit", type=options.positive, default=20, metavar="N", help="of the log (default: 20)"
+    )
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_briefing() as memory:
+        if arguments.log:
+            _print_log(screen, memory.injections(arguments.bank, arguments.limit), arguments.json)
+            return 0
+        if arguments.prompt:
+            brief = memory.goal_brief(arguments.prompt, arguments.bank)
+        else:
+            brief = memory.session_brief(arguments.bank)
+        hint = memory.no_bank(memory.bank_id(arguments.bank))
+    if arguments.json:
+        screen.json({"id": brief.id, "text": brief.text, "records": brief.records})
+    elif brief.text:
+        screen.line(brief.text)
+        size = f"{len(brief.text):,} characters, about {number(len(brief.text) // 4, 'token')}"
+        screen.line(screen.paint(size, "dim"))
+    else:
+        what = "Nothing settled bears on this prompt" if arguments.prompt else "Nothing to tell yet"
+        screen.wrap(f"{what}: a session would be told nothing. {hint}".strip())
+    return 0
+
+
+def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> None:
+    if as_json:
+        screen.json(injections)
+        return
+    if not injections:
+        screen.line("Nothing was injected so far.")
+        return
+    for one in injections:
+        head = f"{one.time[:16].replace('T', ' ')} {one.kind.value:<6} {one.session[:8]}"
+        fate = f"{'arrived' if one.arrived else 'did not arrive'}, {one.use.value}"
+        fate = "not judged yet" if one.arrived is None else fate
+        screen.line(f"{head} {one.characters:>5} characters: {fate}")
+        if one.because:
+            screen.line(screen.paint(f"    {cut(one.because, 120)}", "dim"))

@@ -1,0 +1,114 @@
+"""`holdfast forge`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from holdfast.app.memory import open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.commands.start import ingest
+from holdfast.interfaces.cli.progress import Progress
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.model.to_json import plain
+from holdfast.refine.git.forge_sync import ForgeCount, ForgeRead
+
+HELP = """\
+Read pull requests, issues, reviews and comments from GitHub into memory: those of the
+repository we stand in, by its remote, or of OWNER/NAME. This is the only command that
+asks a forge, and it only reads there.
+
+The token is that of GH_TOKEN or GITHUB_TOKEN, or of the variable that forge.token_env in
+the settings names, or the login of `gh`; public repositories can be read without one,
+slowly. Only what has changed is read. Stopped half-way, or by a limit of the forge, it
+goes on where it was. Text of strangers is kept as `external`; secrets are taken out
+before anything is written.
+
+--json prints {"bank", "repo", "pulls", "issues", "remarks", "unchanged", "left_out",
+"erased", "requests", "stopped", "redacted"}; with --dry-run {"repo", "pulls", "issues",
+"requests", "asked", "more"}."""
+
+EXAMPLES = """\
+  holdfast forge --dry-run
+  holdfast forge
+  holdfast forge acme/shop --bank shop
+  holdfast show pull/12"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="OWNER/NAME", help="default: by the remote"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only count what is new, and what reading it takes"
+    )
+    parser.add_argument(
+        "--bank", metavar="NAME", default="", help="put it in this bank (default: by project)"
+    )
+    parser.add_argument(
+        "--embed",
+        choices=("all", "some", "none"),
+        default="some",
+        help="how much to prepare for search by meaning now (default: some)",
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    name, bank = arguments.name, arguments.bank
+    with open_memory(create=not arguments.dry_run) as memory:
+        if arguments.dry_run:
+            counted: ForgeCount = memory.count_forge(name, bank, _tell)
+            if arguments.json:
+                screen.json(plain(counted))
+            else:
+                _print_count(screen, counted)
+            return 0
+        progress = Progress(
+            "reading", lambda n: number(n, "thread or remark", "threads and remarks")
+        )
+        told: ForgeRead = memory.read_forge(name, bank, progress, _tell)
+        if not arguments.json:
+            progress.finish()
+        ingest.embed(memory, arguments.embed, arguments.json)
+    if arguments.json:
+        screen.json(plain(told))
+    else:
+        _print(screen, told)
+    return 1 if told.stopped else 0
+
+
+def _tell(text: str) -> None:
+    Screen(sys.stderr).line(f"holdfast: {text}")
+
+
+def _print_count(screen: Screen, counted: ForgeCount) -> None:
+    least = "at least " if counted.more else ""
+    screen.line(
+        f"{counted.repo}: {least}{number(counted.pulls, 'pull')} and "
+        f"{number(counted.issues, 'issue')} with something new."
+    )
+    screen.line(
+        f"Reading them takes about {number(counted.requests, 'request')}, and one for every "
+        "hundred comments."
+    )
+    screen.line(f"Nothing has been read or written; counting took {counted.asked}.")
+
+
+def _print(screen: Screen, told: ForgeRead) -> None:
+    screen.line(
+        f"{told.repo}: {number(told.pulls, 'pull')}, {number(told.issues, 'issue')} and "
+        f"{number(told.remarks, 'remark')} new or changed, in bank {told.bank}."
+    )
+    if told.left_out:
+        screen.line(f"  {number(told.left_out, 'remark')} left out: their threads have too many.")
+    if told.erased:
+        screen.line(f"  {told.erased:,} not taken in again, because they were erased or scrubbed.")
+    if taken := told.redacted.total():
+        screen.line(f"  {number(taken, 'secret')} taken out before storing.")
+    screen.line(f"  {number(told.requests, 'request')} made.")
+    if told.stopped:
+        Screen(sys.stderr).line(f"holdfast: stopped: {told.stopped}")

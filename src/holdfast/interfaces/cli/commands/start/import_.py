@@ -1,0 +1,217 @@
+"""`holdfast import`."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.transfer.importing import Took
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.progress import Progress
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.model.to_json import plain
+from holdfast.model.uris import uri
+
+_HELP = """\
+Take in what another program remembered, or a dialogue.
+
+{formats}
+
+What comes in is redacted, of trust `import`, and found by recall and ask with a citation to where
+it comes from. Every record is accounted for: taken, known already, skipped or failed, with the
+reason. All of it comes in or nothing does. Importing again takes only what is new or was changed.
+One import is one decision: `holdfast import undo ID` takes all of it back.
+
+Without --bank records go into the bank of their own project, or of the folder you are in."""
+
+_ABOUT = {
+    "claude-mem": "its database (~/.claude-mem/claude-mem.db): observations, summaries, prompts",
+    "claude-memory": "notes and instructions of Claude Code: ~/.claude, …/memory, a CLAUDE.md",
+    "basic-memory": "a folder of Markdown notes, with their observations and relations",
+    "mem0": "memories as its API lists them (JSON), or an export of its plugin",
+    "hindsight": "an archive of a bank (ZIP), or memories as its API lists them (JSON)",
+    "holdfast": "what `holdfast export` wrote; comes back as it was",
+    "conversation": "one JSON object a line: session, id, time, speaker, text; needs --bank",
+}
+HELP = _HELP.format(formats="\n".join(f"  {name:<14} {about}" for name, about in _ABOUT.items()))
+
+EXAMPLES = """\
+  holdfast import claude-mem --dry-run
+  holdfast import claude-mem ~/.claude-mem/claude-mem.db
+  holdfast import conversation chat.jsonl --bank support
+  holdfast import list
+  holdfast import undo 3f2a91c0"""
+
+_ASK = ("list", "undo")
+_USUAL = {"claude-mem": "~/.claude-mem/claude-mem.db"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "format",
+        choices=[*_ABOUT, *_ASK],
+        metavar="FORMAT|list|undo",
+        help=f"what is to be read: {', '.join(_ABOUT)}; or list, or undo",
+    )
+    parser.add_argument(
+        "path", nargs="?", default="", metavar="PATH|ID", help="the file or folder; of undo, the ID"
+    )
+    parser.add_argument("--bank", metavar="NAME", default="", help="the bank to put it in")
+    parser.add_argument("--dry-run", action="store_true", help="only count what would come in")
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    looking = arguments.dry_run or arguments.format == "list"
+    with open_memory(create=not looking) as memory:
+        if arguments.format == "list":
+            return _list(screen, memory, arguments)
+        if arguments.format == "undo":
+            return _undo(screen, memory, arguments)
+        if arguments.format == "holdfast":
+            return _holdfast(screen, memory, arguments)
+        if arguments.format == "conversation":
+            return _conversation(screen, memory, arguments)
+        return _records(screen, memory, arguments)
+
+
+def _records(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    usual = {**_USUAL, "claude-memory": str(memory.settings.claude_dir)}
+    path = Path(arguments.path or usual.get(arguments.format, ""))
+    if not arguments.path and arguments.format not in usual:
+        raise InputError("Nothing is named to import.", "Give the path of a file or folder.")
+    progress = Progress("read", lambda count: number(count, "record"))
+    took = memory.import_records(
+        arguments.format, path, arguments.bank, arguments.dry_run, lambda read: progress(read, read)
+    )
+    if took.uri:
+        memory.know()
+    if arguments.json:
+        screen.json(_contract(took))
+    else:
+        _print(screen, took, arguments.dry_run)
+    return 0
+
+
+def _print(screen: Screen, took: Took, looking: bool) -> None:
+    for bank, tally in took.tallies:
+        taken = tally.added + tally.changed
+        head = f"bank {bank}" if bank else "of no bank"
+        screen.line(screen.paint(f"{head}: {number(tally.read, 'record')}", "bold"))
+        for title, counts in (
+            ("new", tally.added),
+            ("said anew", tally.changed),
+            ("known already", tally.known),
+            ("skipped", tally.skipped),
+            ("failed", tally.failed),
+        ):
+            if counts:
+                screen.line(f"  {title}: {_counted(counts)}")
+        if tally.redacted and taken:
+            screen.line(f"  secrets taken out: {tally.redacted.total():,}")
+    if took.nothing:
+        screen.line(f"Nothing new in {took.place}.")
+    elif looking:
+        screen.line("Nothing was imported: this was a dry run.")
+    else:
+        screen.line(f"Imported as {took.uri}. `holdfast import undo ID` takes it back.")
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items()) if n)
+
+
+def _contract(took: Took) -> dict[str, object]:
+    banks = [
+        {
+            "bank": bank,
+            "read": tally.read,
+            "added": dict(tally.added),
+            "changed": dict(tally.changed),
+            "known": dict(tally.known),
+            "skipped": dict(tally.skipped),
+            "failed": dict(tally.failed),
+            "redacted": dict(tally.redacted),
+        }
+        for bank, tally in took.tallies
+    ]
+    return {"import": took.uri, "program": took.program, "place": took.place, "banks": banks}
+
+
+def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    found = memory.importings(arguments.bank or "all")
+    names = memory.bank_names()
+    if arguments.json:
+        screen.json(
+            [
+                {**plain(one), "uri": uri("importing", one.id), "stands": stands}
+                for one, stands in found
+            ]
+        )
+        return 0
+    if not found:
+        screen.line("Nothing was imported yet.")
+    for one, stands in found:
+        state = "" if stands else " · taken back"
+        name = screen.paint(uri("importing", one.id), "cyan")
+        screen.line(f"{name}  {day(one.time)} · {one.program} · bank {names[one.bank]}{state}")
+        screen.line(f"    {_counted(Counter(one.kinds))} from {one.place}")
+    return 0
+
+
+def _undo(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    if not arguments.path:
+        raise InputError("No import is named.", "`holdfast import list` names them.")
+    undone = memory.undo_import(arguments.path)
+    memory.know()
+    if arguments.json:
+        screen.json({"undone": plain(undone)})
+    for entry in () if arguments.json else undone:
+        screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
+    return 0
+
+
+def _holdfast(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    if arguments.bank:
+        raise InputError("An export goes into the banks it comes from.", "Leave --bank out.")
+    progress = Progress("restored", lambda count: number(count, "line"))
+    done = memory.import_export(Path(arguments.path), arguments.dry_run, progress)
+    if arguments.json:
+        screen.json(plain(done))
+        return 0
+    if arguments.dry_run:
+        screen.wrap(f"whole: {_counted(Counter(done.header.counts)) or 'nothing'}")
+        screen.line("Nothing was imported: this was a dry run.")
+        return 0
+    screen.wrap(f"new: {_counted(Counter(done.added)) or 'nothing'}")
+    screen.wrap(f"known already: {_counted(Counter(done.known)) or 'nothing'}")
+    if done.backup:
+        screen.line(f"What was there before: {done.backup}")
+    return 0
+
+
+def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+    if not arguments.bank:
+        raise InputError("A dialogue needs a bank to go into.", "Name it: --bank NAME.")
+    path = Path(arguments.path).expanduser()
+    account = memory.import_conversation(path, arguments.bank, arguments.dry_run)
+    if arguments.json:
+        screen.json(plain(account))
+        return 0
+    screen.line(
+        f"{number(account.lines, 'line')} read into bank {arguments.bank}: "
+        f"{account.captured:,} captured, {account.skipped:,} skipped, {account.failed:,} failed."
+    )
+    if account.lines == 0:
+        screen.line("Nothing new in that file.")
+    if arguments.dry_run:
+        screen.line("Nothing was imported: this was a dry run.")
+    elif account.failed:
+        screen.line("`holdfast status` shows which lines failed, and why.")
+    return 0

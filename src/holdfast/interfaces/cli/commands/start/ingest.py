@@ -1,0 +1,279 @@
+"""`holdfast ingest`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from holdfast.app.ingest.executors import Hired, hire, is_cluster
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.errors import ModelError, SettingsError
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.model.to_json import plain
+from holdfast.refine.core.executor import Crew
+from holdfast.refine.git.history import LogRead
+from holdfast.refine.ingest.ingest import Account
+from holdfast.sources.git.log import is_repository
+from holdfast.sources.registry import agents
+
+TURNS_S = 20
+
+HELP = """\
+Read transcripts into memory. Without a path: those of every agent that keeps some here,
+Claude Code's from $CLAUDE_CONFIG_DIR or ~/.claude, and others' from where they keep them
+(docs/agents.md). A path may be a transcript, a folder of them, or a git repository, whose
+log is read. Whose a file is shows by what is in it.
+
+Only what is new is read, so run it as often as you like. Stopped half-way, it goes on
+where it was. Secrets are taken out before anything is written."""
+
+EXAMPLES = """\
+  holdfast ingest --dry-run
+  holdfast ingest
+  holdfast ingest ~/.claude/projects/-home-me-work
+  holdfast ingest --agent codex           only what this agent wrote
+  holdfast ingest ~/code/project          a repository: its git log
+  holdfast ingest --workers 8
+  holdfast ingest --workers dask://scheduler:8786"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "paths", nargs="*", type=options.some_path, metavar="PATH", help="what to read"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be read")
+    parser.add_argument(
+        "--agent", choices=sorted(agents()), default="", help="only what this agent wrote"
+    )
+    parser.add_argument(
+        "--bank", metavar="NAME", default="", help="put it all in this bank (default: by project)"
+    )
+    parser.add_argument(
+        "--workers",
+        type=_workers,
+        default=os.cpu_count() or 1,
+        metavar="N|dask://HOST:PORT",
+        help="how many processes read and refine (default: one a core), or a Dask cluster that "
+        "refines and embeds (see docs/operations.md)",
+    )
+    parser.add_argument(
+        "--embed",
+        choices=("all", "some", "none"),
+        default="some",
+        help="how much to prepare for search by meaning now: some = all that sums up, and "
+        f"commits and turns for {TURNS_S} seconds each (default)",
+    )
+    parser.add_argument(
+        "--no-diffs",
+        dest="diffs",
+        action="store_false",
+        help="of a repository, read messages and names of files only",
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    paths: list[Path] = arguments.paths
+    repositories = [path for path in paths if path.is_dir() and is_repository(path)]
+    folders = [path for path in paths if path not in repositories]
+    with open_memory(create=not arguments.dry_run) as memory:
+        problems: list[str] = []
+        wanted = bool(folders) or not paths
+        inputs = memory.find(folders, arguments.bank, problems, arguments.agent) if wanted else []
+        if not paths and not inputs:
+            return _nothing_there(screen, arguments.json)
+        if arguments.dry_run:
+            return _estimate(screen, memory, inputs, repositories, arguments.json)
+        account = None
+        for problem in problems:
+            Screen(sys.stderr).line(f"holdfast: left out: {problem}")
+        with hire(arguments.workers) as hired:
+            if inputs:
+                account = _read(memory, inputs, hired, arguments.json)
+            commits = [_read_history(memory, path, arguments) for path in repositories]
+            memory.know()
+            memory.follow()
+            left = embed(memory, arguments.embed, arguments.json, hired.embed)
+    if arguments.json:
+        screen.json(
+            {
+                "transcripts": plain(account),
+                "without_vectors": left,
+                "repositories": [
+                    {"path": str(path), **log._asdict()}
+                    for path, log in zip(repositories, commits, strict=True)
+                ],
+            }
+        )
+        return 0
+    if account is not None:
+        _print(screen, account)
+    _print_histories(screen, repositories, commits)
+    if account is None and not repositories:
+        screen.line("No transcripts there.")
+    if left:
+        screen.line(
+            f"{number(left, 'record')} can be found by words but not yet by meaning; "
+            "`holdfast ingest --embed all` prepares them."
+        )
+    return 0
+
+
+def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[LogRead]) -> None:
+    for path, log in zip(paths, logs, strict=True):
+        screen.line(
+            f"{path.resolve().name}: {number(log.commits, 'commit')} in its history, {log.new:,} "
+            f"of them new, in bank {log.bank}."
+        )
+        if log.astray:
+            screen.line(f"  {log.astray:,} of them are not part of what is checked out.")
+
+
+def _nothing_there(screen: Screen, as_json: bool) -> int:
+    if as_json:
+        screen.json({"transcripts": plain(Account()), "without_vectors": None, "repositories": []})
+        return 0
+    screen.line("None of the agents known here has kept any transcripts.")
+    screen.line(
+        "Give a path, or set CLAUDE_CONFIG_DIR, CODEX_HOME or the like to where an agent keeps "
+        "its data."
+    )
+    return 0
+
+
+def _estimate(
+    screen: Screen,
+    memory: Holdfast,
+    inputs: Sequence[object],
+    repositories: Sequence[Path],
+    as_json: bool,
+) -> int:
+    new = memory.estimate(inputs)  # pyright: ignore[reportArgumentType]
+    size = sum(count for _, count in new)
+    if as_json:
+        screen.json({"files": len(inputs), "files_with_news": len(new), "new_bytes": size})
+        return 0
+    screen.line(f"{number(len(inputs), 'transcript')} found; {len(new):,} with something new.")
+    folders: dict[str, tuple[int, int]] = {}
+    for item, count in new:
+        name = _project_folder(item.path)
+        files, total = folders.get(name, (0, 0))
+        folders[name] = (files + 1, total + count)
+    for name, (files, total) in sorted(folders.items(), key=lambda f: -f[1][1])[:12]:
+        screen.line(f"  {amount(total):>9}  {number(files, 'file'):<10}  {name}")
+    if len(folders) > 12:
+        screen.line(f"  … and {len(folders) - 12} more folders")
+    screen.line(f"To read: {amount(size)}.")
+    for path in repositories:
+        screen.line(f"And the git log of {path}.")
+    screen.line("Nothing has been read or written.")
+    return 0
+
+
+def _project_folder(path: Path) -> str:
+    """The folder of a transcript's project, also for a subagent's."""
+    return path.parents[2].name if path.parent.name == "subagents" else path.parent.name
+
+
+def _workers(text: str) -> int | str:
+    """A number of processes, or a cluster."""
+    return text if is_cluster(text) else options.positive(text)
+
+
+def _read(memory: Holdfast, inputs: Sequence[object], hired: Hired, quiet: bool) -> Account:
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=None)
+        return memory.ingest(
+            inputs,  # pyright: ignore[reportArgumentType]
+            hired.readers,
+            lambda done, total: bar.update(task, completed=done, total=total),
+            crew=hired.derive,
+            tick=lambda done: bar.update(task, description=f"refining session {done:,}"),
+        )
+
+
+def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -> LogRead:
+    console = Console(stderr=True)
+    columns = (TextColumn("commits"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    quiet = arguments.json or not console.is_terminal
+    with Progress(*columns, console=console, disable=quiet) as bar:
+        task = bar.add_task("commits", total=None)
+        return memory.ingest_git(
+            path,
+            arguments.bank,
+            lambda done, total: bar.update(task, completed=done, total=total),
+            arguments.diffs,
+        )
+
+
+def embed(memory: Holdfast, how: str, quiet: bool, crew: Crew | None = None) -> int | None:
+    """Prepare for search by meaning; returns how many passages are left, None if none was. What
+    was read is kept and told of, also where the model cannot be used."""
+    if how == "none":
+        return None
+    console = Console(stderr=True)
+    columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("embed", total=None)
+        try:
+            return memory.embed(
+                TURNS_S if how == "some" else None,
+                lambda done, total: bar.update(task, completed=done, total=total),
+                crew=crew,
+            )
+        except (ModelError, SettingsError) as error:
+            told = f"{error.message} {error.remedy}".strip()
+            Screen(sys.stderr).line(f"holdfast: not prepared for search by meaning: {told}")
+            return None
+
+
+def _print(screen: Screen, account: Account) -> None:
+    if account.files_read == 0:
+        screen.line(f"Nothing new in {number(account.files_seen, 'transcript')}.")
+    else:
+        screen.line(
+            f"Read {amount(account.bytes_read)} in {number(account.files_read, 'file')}: "
+            f"{number(account.lines, 'line')}."
+        )
+        screen.line(
+            f"  {account.captured:,} captured + {account.skipped:,} skipped + "
+            f"{account.failed:,} failed = {account.captured + account.skipped + account.failed:,}"
+        )
+        screen.line(f"  {number(account.sessions, 'session')} brought up to date.")
+    if account.redacted:
+        screen.line(f"  {number(account.redacted, 'secret')} taken out before storing.")
+    for source in account.gone:
+        screen.line(f"  gone: {source.path} ({source.lines:,} lines of it are kept)")
+    if account.unknown:
+        screen.wrap(
+            f"{number(account.unknown, 'line')} of kinds that this version does not know: an agent "
+            "may be newer than this. They stay in its files; nothing was made of them.",
+            "  ",
+            "  ",
+        )
+    if account.failed:
+        screen.line("  `holdfast status` shows which lines failed, and why.")

@@ -1,0 +1,288 @@
+"""`holdfast setup`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import tempfile
+from pathlib import Path
+
+import holdfast
+from holdfast.app.core.model_optin import choose_service
+from holdfast.app.memory import open_memory
+from holdfast.capture.places import Places
+from holdfast.errors import InputError
+from holdfast.hosts.claude_code import install, plugin_files
+from holdfast.hosts.claude_code import locations as host
+from holdfast.hosts.claude_code.config_file import load
+from holdfast.hosts.claude_code.install_record import Record
+from holdfast.hosts.registry import hosts
+from holdfast.interfaces.cli import confirm as asking
+from holdfast.interfaces.cli import options, other_agents
+from holdfast.interfaces.cli.commands.start import ingest
+from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
+from holdfast.sources.registry import FIRST
+
+HELP = """\
+Move into Claude Code, or with --agent into another one (docs/agents.md): from the next
+session on, what happens is captured by itself, and what is known arrives unasked. Shows
+what it will change, asks, keeps a backup, and can be undone with `holdfast uninstall`.
+Run it again after an upgrade, or whenever you like.
+
+It changes one or two settings files of yours, and nothing in a repository. An agent's own
+memory is left alone."""
+
+EXAMPLES = """\
+  holdfast setup --dry-run              only show what would change
+  holdfast setup
+  holdfast setup --scope project        for the project of this folder alone
+  holdfast setup --agent codex          into Codex CLI
+  holdfast setup --plugin               as a plugin, with its commands and agents
+  holdfast setup --models auto          let a model sum up sessions, under the caps of the settings
+  holdfast setup --yes --ingest         ask nothing, and read your history now"""
+
+_BYTES_PER_S = 15_000_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "--agent",
+        choices=[FIRST, *hosts()],
+        default=FIRST,
+        help="which agent (default: claude-code)",
+    )
+    parser.add_argument(
+        "--scope",
+        choices=[scope.value for scope in host.Scope],
+        default=host.Scope.USER.value,
+        help="all of your projects (user, the default), or that of this folder",
+    )
+    parser.add_argument("--plugin", action="store_true", help="install the plugin instead")
+    parser.add_argument("--dry-run", action="store_true", help="change nothing, show the diff")
+    parser.add_argument("--yes", "-y", action="store_true", help="go ahead without asking")
+    parser.add_argument(
+        "--ingest",
+        action=argparse.BooleanOptionalAction,
+        help="read your history now, or do not (default: ask at a terminal)",
+    )
+    parser.add_argument(
+        "--models",
+        choices=SERVICES,
+        help="which model service may be asked to sum sessions up; none unless you say so",
+    )
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    settings = load_settings()
+    places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
+    if arguments.agent != FIRST:
+        told = other_agents.set_up(Screen(), settings, places, arguments)
+        return _history(Screen(), settings, arguments) if told else 0
+    where = host.locate(settings, host.Scope(arguments.scope), Path.cwd())
+    python = install.find_interpreter()
+    enabled = plugin_files.is_enabled(where.hooks_file)
+    plan = install.plan_install(
+        places.home, where, python, host.default_home(), arguments.plugin or enabled
+    )
+    plan.notes += _notes(settings, python, arguments.plugin or enabled, where)
+    steps = _steps(places, python, where, arguments.plugin or enabled, enabled)
+    models: str | None = arguments.models
+    opts = models if models != settings.models.use else None
+    if opts is not None:
+        steps.append(f"set models.use to {arguments.models} in {places.home / FILE_NAME}")
+    screen = Screen()
+    if not arguments.json:
+        _show(screen, plan, steps, where)
+    changed = bool(plan.changes or steps)
+    done = False
+    if changed and not arguments.dry_run:
+        if not asking.may_go_ahead(arguments.yes, "Go ahead?"):
+            screen.line("Nothing was changed.")
+            return 0
+        install.prepare_home(places, python)
+        install.carry_out(places.home, plan.changes, host.default_home())
+        if arguments.plugin or enabled:
+            _install_plugin(places, where, enabled)
+        if opts is not None:
+            choose_service(places.home, opts)
+        done = True
+    if arguments.json:
+        return _report(screen, settings, plan, steps, done, arguments)
+    if arguments.dry_run:
+        screen.line("Nothing was changed.")
+        return 0
+    _tell(screen, done)
+    return _history(screen, settings, arguments)
+
+
+def _notes(
+    settings: Settings, python: install.Interpreter, with_plugin: bool, where: host.Where
+) -> list[str]:
+    notes: list[str] = []
+    if not host.is_here(settings):
+        notes.append(
+            f"Claude Code was not found here (no {settings.claude_dir}, no `claude` on the path). "
+            "All is ready for it when it comes."
+        )
+    if python.elsewhere:
+        notes.append(f"Hooks will run the Holdfast at {python.elsewhere}, not this one.")
+    if python.path.startswith(tempfile.gettempdir()) or "/uv/archive-" in python.path:
+        notes.append(
+            f"{python.path} lies in a temporary place. Install Holdfast where it stays, e.g. "
+            "with pipx, and run setup again."
+        )
+    if with_plugin:
+        notes.append("The plugin brings hooks and server; they are not in the settings as well.")
+    notes += other_agents.also_here(settings)
+    if where.scope is host.Scope.PROJECT:
+        notes.append(f"{where.hooks_file} is yours alone: do not commit it.")
+    return notes
+
+
+def _steps(
+    places: Places,
+    python: install.Interpreter,
+    where: host.Where,
+    with_plugin: bool,
+    enabled: bool,
+) -> list[str]:
+    """What is done besides changing settings."""
+    steps: list[str] = []
+    if install.outdated(places, python) or places.inbox() is None:
+        steps.append(f"copy what hooks run to {places.hooks}")
+    if with_plugin and not plugin_files.is_current(places.home):
+        steps.append(f"copy the plugin to {plugin_files.market_folder(places.home)}")
+    if with_plugin and not enabled:
+        for command in plugin_files.install_commands(places.home, where.scope.value):
+            steps.append(f"run: claude plugin {shlex.join(command)}")
+    return steps
+
+
+def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Where) -> None:
+    for change in plan.changes:
+        screen.diff(change.diff)
+    for change in plan.changes:
+        screen.wrap(f"will {_in_short(change)}", "", "  ")
+    for step in steps:
+        screen.wrap(f"will {step}", "", "  ")
+    if not plan.changes and not steps:
+        whose = "you" if where.scope is host.Scope.USER else "this project"
+        screen.line(f"Claude Code is set up for {whose}: nothing to change.")
+    for note in plan.notes:
+        screen.wrap(f"note: {note}", "", "      ")
+
+
+def _in_short(change: install.Change) -> str:
+    """A long diff in a line, where the eye rests when the question comes."""
+    lines = change.diff.split("\n")
+    added = sum(line[:1] == "+" and line[:3] != "+++" for line in lines)
+    taken = sum(line[:1] == "-" and line[:3] != "---" for line in lines)
+    if change.file.raw is None:
+        return f"make {change.file.path} ({number(added, 'line')})"
+    return f"change {change.file.path}: {number(added, 'line')} in, {taken or 'none'} out"
+
+
+def _install_plugin(places: Places, where: host.Where, enabled: bool) -> None:
+    before = load(where.hooks_file)
+    folder = plugin_files.copy_out(places.home, holdfast.__version__)
+    if enabled:
+        return
+    program = host.find_program()
+    commands = plugin_files.install_commands(places.home, where.scope.value)
+    told = plugin_files.run(program, commands) if program else plugin_files.Told(False, "")
+    if not told.ok:
+        typed = " && ".join(f"claude plugin {shlex.join(command)}" for command in commands)
+        why = f"Claude Code said: {told.words}" if program else "`claude` is not on the path."
+        raise InputError(f"The plugin lies in {folder}, but is not installed. {why}", typed)
+    record, after = Record(places.home), load(where.hooks_file)
+    if record.is_untouched(where.hooks_file, before.raw):
+        record.note(where.hooks_file, after.raw)
+    else:
+        record.remember(where.hooks_file, before.raw, after.raw)
+
+
+def _tell(screen: Screen, done: bool) -> None:
+    if done:
+        screen.line()
+        screen.line("Done. What happens next:")
+        screen.wrap(
+            "- From the next session of Claude Code on, what you say and what it does is kept, "
+            "without secrets, in the background. Sessions that run now go on without.",
+            "  ",
+            "    ",
+        )
+        screen.wrap(
+            "- A session starts with a brief of what is known, and Claude can ask for more.",
+            "  ",
+            "    ",
+        )
+        screen.line("  - `holdfast status` tells whether it works, `holdfast uninstall` undoes it.")
+
+
+def _estimate(settings: Settings) -> tuple[int, int, int]:
+    """How many transcripts have something new, how many bytes, and how many seconds that takes."""
+    with open_memory(settings, create=False) as memory:
+        if not memory.default_inputs():
+            return 0, 0, 0
+        new = memory.estimate(memory.find([]))
+    size = sum(count for _, count in new)
+    seconds = size / _BYTES_PER_S / max(1, (os.cpu_count() or 1) / 2) + min(ingest.TURNS_S, 2)
+    return len(new), size, round(seconds + 0.5)
+
+
+def _history(screen: Screen, settings: Settings, arguments: argparse.Namespace) -> int:
+    files, size, seconds = _estimate(settings)
+    if not files:
+        return 0
+    screen.line()
+    screen.wrap(
+        f"Your history: {number(files, 'transcript')} not read yet, {amount(size)}; reading "
+        f"takes about {number(seconds, 'second')}, preparing search by meaning up to "
+        f"{ingest.TURNS_S} more."
+    )
+    wanted: bool | None = arguments.ingest
+    if wanted is None:
+        wanted = asking.can_ask() and not arguments.yes and asking.confirm("Read it now?")
+    if not wanted:
+        screen.wrap(
+            "It is read in the background from your next session on; `holdfast ingest` reads it "
+            "at once."
+        )
+        return 0
+    return _ingest(())
+
+
+def _ingest(more: tuple[str, ...]) -> int:
+    parser = argparse.ArgumentParser()
+    ingest.configure(parser)
+    return ingest.run(parser.parse_args(list(more)))
+
+
+def _report(
+    screen: Screen,
+    settings: Settings,
+    plan: install.Plan,
+    steps: list[str],
+    done: bool,
+    arguments: argparse.Namespace,
+) -> int:
+    files, size, seconds = _estimate(settings)
+    screen.json(
+        {
+            "agent": arguments.agent,
+            "scope": arguments.scope,
+            "changes": [
+                {"path": str(change.file.path), "diff": change.diff} for change in plan.changes
+            ],
+            "steps": steps,
+            "done": done,
+            "notes": plan.notes,
+            "history": {"files": files, "bytes": size, "seconds": seconds},
+        }
+    )
+    return 0

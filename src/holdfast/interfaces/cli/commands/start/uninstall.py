@@ -1,0 +1,156 @@
+"""`holdfast uninstall`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from holdfast.capture.places import Places
+from holdfast.errors import InputError
+from holdfast.hosts import agent_install
+from holdfast.hosts.claude_code import install, plugin_files
+from holdfast.hosts.claude_code import locations as host
+from holdfast.hosts.claude_code import uninstall as leaving
+from holdfast.hosts.claude_code.config_file import load, save
+from holdfast.hosts.claude_code.install_record import Record
+from holdfast.hosts.registry import hosts
+from holdfast.interfaces.cli import confirm, other_agents
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.settings import load_settings
+from holdfast.sources.registry import FIRST
+
+HELP = """\
+Move out of Claude Code, and of every other agent that setup was run for. Settings files get
+back the bytes they had, or, where somebody changed them since, lose our entries and nothing
+else. What is remembered stays, unless --data is given."""
+
+EXAMPLES = """\
+  holdfast uninstall --dry-run
+  holdfast uninstall
+  holdfast uninstall --scope project    only from the project of this folder
+  holdfast uninstall --agent codex      only from this agent
+  holdfast uninstall --data             and forget everything"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("--agent", choices=[FIRST, *hosts()], help="only from this agent")
+    parser.add_argument(
+        "--scope",
+        choices=[scope.value for scope in host.Scope],
+        help="only from here (default: from everywhere that setup was run for)",
+    )
+    parser.add_argument(
+        "--data", action="store_true", help="also remove the memory itself, for good"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="change nothing, show the diff")
+    parser.add_argument("--yes", "-y", action="store_true", help="go ahead without asking")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    settings = load_settings()
+    places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
+    default = host.default_home()
+    all_scopes = [host.locate(settings, scope, Path.cwd()) for scope in host.Scope]
+    agent: str | None = arguments.agent
+    here = agent in (None, FIRST)
+    wheres = [w for w in all_scopes if here and arguments.scope in (None, w.scope.value)]
+    everything = here and arguments.scope is None
+    plan = install.plan_uninstall(places.home, wheres, everything, default)
+    leaving_others = other_agents.leave(settings, places, agent, arguments.scope is not None)
+    plugins = [where for where in wheres if plugin_files.is_enabled(where.hooks_file)]
+    rest = [where for where in all_scopes if where not in wheres]
+    stays = (
+        bool(install.is_set_up(places.home, rest, default))
+        or any(plugin_files.is_enabled(where.hooks_file) for where in rest)
+        or leaving_others.stays
+    )
+    if stays and arguments.data:
+        raise InputError(
+            "Another scope or agent still uses this memory.",
+            "Leave out --scope and --agent to remove it everywhere.",
+        )
+    parts = [] if stays else leaving.hook_parts(places)
+    parts += leaving.data_parts(places) if arguments.data else []
+    screen = Screen()
+    other_agents.show(screen, leaving_others.plan)
+    _show(screen, plan, plugins, parts, places)
+    if not (plan.changes or plugins or parts or leaving_others.plan.changes):
+        screen.line("Nothing of ours is in the settings of any agent: nothing to change.")
+        return 0
+    if arguments.dry_run:
+        screen.line("Nothing was changed.")
+        return 0
+    question = "Remove all of this, and the memory with it?" if arguments.data else "Go ahead?"
+    if not confirm.may_go_ahead(arguments.yes, question, default=not arguments.data):
+        screen.line("Nothing was changed.")
+        return 0
+    if arguments.data:
+        leaving.check_idle(places)
+    _remove_plugins(places, plugins)
+    agent_install.undo(places.home, leaving_others.plan.changes)
+    plan = install.plan_uninstall(places.home, wheres, everything, default)
+    install.undo(places.home, plan.changes, default)
+    leaving.remove(parts)
+    _tell(screen, places, arguments.data, stays)
+    return 0
+
+
+def _show(
+    screen: Screen,
+    plan: install.Plan,
+    plugins: list[host.Where],
+    parts: list[Path],
+    places: Places,
+) -> None:
+    for change in plan.changes:
+        screen.diff(change.diff)
+    for where in plugins:
+        screen.line(f"will uninstall the plugin {plugin_files.ID} ({where.scope.value})")
+    for part in parts:
+        screen.line(f"will remove {part}")
+    unread = leaving.unread_events(places) if parts else 0
+    if unread:
+        screen.wrap(
+            f"note: {number(unread, 'event')} in the inbox were not read yet and go with it. "
+            "Their words are in the transcripts; `holdfast worker` before this keeps them.",
+            "",
+            "      ",
+        )
+
+
+def _remove_plugins(places: Places, plugins: list[host.Where]) -> None:
+    """Let Claude Code take the plugin out. It writes the settings anew; where nobody else
+    touched them since setup they get their old bytes back."""
+    program = host.find_program()
+    record = Record(places.home)
+    for where in plugins:
+        path = where.hooks_file
+        untouched = record.is_untouched(path, load(path).raw)
+        commands = plugin_files.uninstall_commands(where.scope.value)
+        told = plugin_files.run(program, commands) if program else plugin_files.Told(False, "")
+        if not told.ok:
+            raise InputError(
+                f"The plugin could not be removed: {told.words or '`claude` is not on the path'}.",
+                f"Run `claude plugin uninstall {plugin_files.ID}`, then this again.",
+            )
+        if untouched:
+            save(load(path), record.before(path))
+            record.forget(path, restored=True)
+
+
+def _tell(screen: Screen, places: Places, data: bool, stays: bool) -> None:
+    if stays:
+        screen.line("Done. Another scope or agent still uses this memory.")
+        return
+    gone = leaving.remove_home(places)
+    if data:
+        others = "" if gone else f" {places.home} stays: there is more in it that is not ours."
+        screen.line(f"Done. The memory is gone.{others}")
+    elif gone:
+        screen.line("Done. Nothing was remembered yet, and nothing is left.")
+    else:
+        screen.line(f"Done. What is remembered stays in {places.home}; `holdfast ask` still works.")
+    screen.line("`holdfast setup` moves in again.")

@@ -1,0 +1,79 @@
+"""`holdfast handoff`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from holdfast.app.answers.handoff import hand_off
+from holdfast.app.search.recall import open_reading
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.model.to_json import plain
+from holdfast.research.handoff_page import Pack
+
+HELP = """\
+Write one page for whoever goes on with a session or a topic: goal, state, decisions, what was
+found out, dead ends, open questions, files, and the records that all of it comes from. Made by
+rules alone; a section of which nothing is known says so. Secrets are taken out once more, and
+home folders become ~.
+
+It is written to handoff-NAME.md in this folder, or to --out FILE; --out - prints it."""
+
+EXAMPLES = """\
+  holdfast handoff 'response cache'
+  holdfast handoff holdfast://session/0b54c3aa-1d2e-4c8e-9c1f-2f8f7d1a9e10 --out -
+  holdfast handoff 0b54c3aa --out docs/handoff.md"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "what", nargs="+", metavar="TOPIC|SESSION", help="words, or the id or URI of a session"
+    )
+    parser.add_argument("--out", metavar="FILE", default="", help="where to; - for the screen")
+    options.add_bank(parser)
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    what = options.words(arguments.what, "topic", "Name a topic or a session.")
+    with open_reading() as memory:
+        pack, page = hand_off(memory, what, arguments.bank)
+    target = None if arguments.out == "-" else Path(arguments.out or _name(pack)).expanduser()
+    if arguments.json:
+        target = target if arguments.out else None
+    elif target is None:
+        screen.line(page.rstrip("\n"))
+    if target is not None:
+        if target.exists() and not confirm.may_go_ahead(
+            arguments.yes, f"Write over {target}?", False, f"{target}, which is there", False
+        ):
+            screen.line("Nothing was changed.")
+            return 0
+        _write(target, page)
+    if arguments.json:
+        screen.json({**plain(pack), "page": page, "file": str(target) if target else ""})
+    elif target is not None:
+        screen.line(f"Written to {target}.")
+    return 0
+
+
+def _name(pack: Pack) -> str:
+    title = pack.name.rpartition("/")[2][:8] if pack.name else pack.title
+    words = re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60].strip("-")
+    return f"handoff-{words or 'topic'}.md"
+
+
+def _write(target: Path, page: str) -> None:
+    try:
+        target.write_text(page, "utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{target} cannot be written: {error.strerror}.", "Name another file with --out."
+        ) from error

@@ -1,0 +1,132 @@
+"""`holdfast pull`."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.language import cut
+from holdfast.learn.share_intake import ToTake
+from holdfast.model.team import Shared
+from holdfast.model.to_json import plain
+from holdfast.model.uris import uri
+
+HELP = """\
+Take in what others share on the branch `holdfast-shared`: of a remote, which is asked for what
+is new, or of another repository; without a name, what was fetched already. It becomes findable by
+recall and ask, as theirs: trust `team`, with who shared it and when; what holds words from
+outside stays `external`. What its author took back goes; what you forgot or erased stays so.
+
+A line that cannot be trusted (not JSON, too long, of another version, an id that is not the hash
+of its words) is refused and counted. One pull is one decision: --undo takes all of it back."""
+
+EXAMPLES = """\
+  holdfast pull origin --dry-run
+  holdfast pull origin
+  holdfast pull ~/src/team-memory
+  holdfast pull --list
+  holdfast pull --undo 3f2a91c0"""
+
+_SHOWN = 200
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "place", nargs="?", default="", metavar="REMOTE|PATH", help="where to take it from"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would come in")
+    parser.add_argument("--list", action="store_true", help="every pull that brought something")
+    parser.add_argument("--undo", metavar="PULL", help="take back what one pull brought")
+    options.add_bank(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    looking = arguments.dry_run or arguments.list
+    with open_memory(create=not looking) as memory:
+        if arguments.list:
+            return _list(screen, memory, arguments.bank, arguments.json)
+        if arguments.undo:
+            entry = memory.undo_pull(arguments.undo.strip().rpartition("/")[2], arguments.bank)
+            if arguments.json:
+                screen.json({"undone": plain(entry)})
+            else:
+                screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
+            return 0
+        planned = memory.plan_pull(arguments.place, arguments.bank)
+        taking = "" if arguments.dry_run else memory.pull(planned, arguments.bank)
+    if arguments.json:
+        screen.json(_contract(planned, taking))
+    else:
+        _print(screen, planned, taking, arguments.dry_run)
+    return 0
+
+
+def _print(screen: Screen, planned: ToTake, taking: str, looking: bool) -> None:
+    for sign, records in (("+", planned.added), ("~", planned.changed), ("-", planned.gone)):
+        for record in records:
+            said = cut(record.text, _SHOWN) or uri("shared", record.id)
+            head = f"{sign} {record.kind or 'taken back'} by {record.author}"
+            screen.line(screen.paint(f"{head} on {day(record.shared)}", "bold"))
+            screen.wrap(said, "    ")
+    if planned.nothing:
+        screen.line(f"Nothing new in {planned.place.name}.")
+    told = [
+        (planned.known, "known already"),
+        (planned.own, "of your own"),
+        (planned.erased, "erased here before"),
+        (planned.redacted, "secrets taken out"),
+        *((count, f"refused: {why}") for why, count in planned.reasons.items()),
+    ]
+    for count, what in told:
+        if count:
+            screen.line(f"{count:,} {what}")
+    if taking:
+        many = number(len(planned.added) + len(planned.changed) + len(planned.gone), "record")
+        screen.wrap(
+            f"Took in {many}. `holdfast pull --undo {taking.rpartition('/')[2]}` takes them back."
+        )
+    elif looking and not planned.nothing:
+        screen.line("Nothing was changed.")
+
+
+def _contract(planned: ToTake, taking: str) -> dict[str, object]:
+    return {
+        "place": planned.place.name,
+        "taking": taking,
+        "added": [_record(record) for record in planned.added],
+        "changed": [_record(record) for record in planned.changed],
+        "taken_back": [uri("shared", record.id) for record in planned.gone],
+        "known": planned.known,
+        "own": planned.own,
+        "erased": planned.erased,
+        "redacted": planned.redacted,
+        "refused": planned.reasons,
+    }
+
+
+def _record(record: Shared) -> dict[str, object]:
+    told: dict[str, object] = plain(record)
+    for name in ("bank", "id", "gone"):
+        del told[name]
+    return {"uri": uri("shared", record.id), **told}
+
+
+def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> int:
+    found = memory.takings(bank)
+    if as_json:
+        screen.json(
+            {"pulls": [{**plain(one), "undone": not stands} for one, stands in found]},
+        )
+        return 0
+    if not found:
+        screen.line("Nothing was pulled yet.")
+    for one, stands in found:
+        note = "" if stands else " (taken back)"
+        screen.line(f"{one.id}  {one.time[:16].replace('T', ' ')}  from {one.place}{note}")
+    return 0

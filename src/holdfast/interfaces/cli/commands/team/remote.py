@@ -1,0 +1,266 @@
+"""`holdfast remote`."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from collections.abc import Mapping, Sequence
+
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.remote.outbox import Post, Pushed
+from holdfast.app.remote.remote_search import Listed, Remotes, Tested
+from holdfast.errors import InputError, RemoteError, RemoteRefusedError
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.settings import OFF
+from holdfast.sources.remote.remote_config import Remote, address
+from holdfast.store.parcels import Parcel, ParcelState
+
+HELP = """\
+Servers that keep what your team shares. Once one is added, `recall` and `ask` put your
+question to it as well, without secrets, and wait 0.8 seconds at most; `holdfast share
+--to NAME` sends it chosen records. Nothing else ever goes there, and nothing of banks
+that are not listed with it.
+
+add URL      name a server. Its key is asked for, or taken from standard input or from
+             HOLDFAST_REMOTE_KEY, and kept in a file that only you can read.
+list         the servers, whether each can be reached, and what waits to be sent
+test [NAME]  ask one which banks the key opens
+push [NAME]  send now what waits to be sent; the worker does so by itself, too
+remove NAME  forget a server and its key
+
+--json: list prints {"use", "remotes": [{"name", "url", "banks", "reachable", "problem", "ms",
+"resting_until", "waiting", "refused", "sent"}]}; test {"name", "ms", "banks", "missing"};
+push {NAME: {"sent", "refused", "dropped", "waiting", "problem"}}."""
+
+EXAMPLES = """\
+  holdfast remote add https://memory.example.com --name acme
+  holdfast remote add https://memory.example.com --bank shop=checkout --bank ui=ui
+  holdfast remote list
+  holdfast remote test acme --json
+  holdfast remote push
+  holdfast remote remove acme"""
+
+_LOOK_S = 3.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    actions = ["list", "add", "test", "push", "remove"]
+    parser.add_argument("action", nargs="?", choices=actions, default="list")
+    parser.add_argument("name_or_url", nargs="?", metavar="NAME|URL", default="")
+    parser.add_argument("--name", default="", metavar="NAME", help="what to call it (add)")
+    parser.add_argument(
+        "--bank",
+        action="append",
+        default=[],
+        metavar="LOCAL=REMOTE",
+        help="a bank of yours and what it is called there; may be given several times (add; "
+        "default: the bank of this folder, by its own name)",
+    )
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="speak to it in the clear, without https (add); always allowed on this machine",
+    )
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    with open_memory(create=False) as memory:
+        remotes = Remotes(memory.settings, memory.now)
+        match arguments.action:
+            case "add":
+                _add(screen, memory, remotes, arguments)
+            case "test":
+                _test(screen, remotes, remotes.named(arguments.name_or_url), arguments.json)
+            case "push":
+                return _push(screen, Post(memory).push(arguments.name_or_url), arguments.json)
+            case "remove":
+                _remove(screen, memory, remotes, arguments)
+            case _:
+                _list(screen, memory, remotes, arguments.json)
+    return 0
+
+
+def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse.Namespace) -> None:
+    url: str = arguments.name_or_url
+    if not url:
+        raise InputError("No address is given.", "holdfast remote add https://memory.example.com")
+    address(url, arguments.insecure)
+    banks = _banks(memory, arguments.bank)
+    key = memory.settings.remote.key or _key(url)
+    remote = remotes.make(url, key, banks, arguments.name, arguments.insecure)
+    told: Tested | None = None
+    problem = ""
+    try:
+        told = remotes.test(remote)
+    except RemoteRefusedError as error:
+        raise InputError(
+            f"{remote.url} was asked, but {error.message}. Nothing was added.",
+            "Check the address, and that the key is whole.",
+        ) from error
+    except RemoteError as error:
+        problem = error.message
+    remotes.add(remote)
+    if arguments.json:
+        missing = list(told.missing) if told else []
+        screen.json({"name": remote.name, "url": remote.url, "banks": dict(banks),
+                     "problem": problem, "missing": missing})  # fmt: skip
+        return
+    listed = ", ".join(here if here == there else f"{here} as {there}" for here, there in banks)
+    screen.wrap(f"{remote.name} is asked from now on for {listed}, and for nothing else.")
+    if problem:
+        screen.wrap(f"Just now {problem}; `holdfast remote test` tries again.")
+    _tell_missing(screen, told)
+
+
+def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of our banks and theirs."""
+    if not given:
+        id = memory.bank_id()
+        if id is None:
+            raise InputError("The settings mean all banks.", "Say which one: --bank LOCAL=REMOTE.")
+        name = memory.bank_name(id)
+        return [(name, name)]
+    pairs: list[tuple[str, str]] = []
+    for text in given:
+        here, _, there = text.partition("=")
+        here, there = here.strip(), there.strip() or here.strip()
+        if not here or "all" in (here, there):
+            raise InputError(f"{text!r} names no bank.", "Write --bank LOCAL=REMOTE, one by one.")
+        pairs.append((here, there))
+    return pairs
+
+
+def _key(url: str) -> str:
+    """The key, from where nobody sees it: never from the command line."""
+    if sys.stdin.isatty():
+        return getpass.getpass(f"Key for {url}: ")
+    return sys.stdin.readline()
+
+
+def _tell_missing(screen: Screen, told: Tested | None) -> None:
+    if told and told.missing:
+        known = ", ".join(told.banks) or "none"
+        screen.wrap(f"It has no bank {', '.join(told.missing)} for this key; it has: {known}.")
+
+
+def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> None:
+    try:
+        told = remotes.test(remote)
+    except RemoteError as error:
+        raise RemoteError(
+            f"{remote.name} ({remote.url}) was asked, but {error.message}.",
+            error.remedy
+            or "Check the address and the key; `holdfast remote remove` and `add` change them.",
+        ) from error
+    if as_json:
+        screen.json({"name": remote.name, "ms": told.ms, "banks": told.banks,
+                     "missing": told.missing})  # fmt: skip
+        return
+    screen.wrap(f"{remote.name} answers in {told.ms} ms. The key opens {', '.join(told.banks)}.")
+    _tell_missing(screen, told)
+
+
+def _remove(
+    screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse.Namespace
+) -> None:
+    if not arguments.name_or_url:
+        raise InputError("No server is named.", "holdfast remote remove NAME")
+    remote = remotes.named(arguments.name_or_url)
+    parcels = memory.reader.parcels(remote.name)
+    waiting = _count(parcels, ParcelState.WAITING)
+    lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
+    if not confirm.may_go_ahead(
+        arguments.yes, f"Forget {remote.name} and its key?{lost}", False, "what is asked", False
+    ):
+        screen.line("Nothing was changed.")
+        return
+    with memory.store.transaction():
+        for parcel in parcels:
+            memory.store.drop_parcel(parcel)
+    remotes.remove(remote)
+    if arguments.json:
+        screen.json({"removed": remote.name})
+    else:
+        screen.line(f"{remote.name} is asked no more. What was shared there stays there.")
+
+
+def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> None:
+    use = memory.settings.remote.use
+    found = [(item, *_reached(remotes, item)) for item in remotes.listed()]
+    if as_json:
+        told = [
+            _plain(item, ms, problem) | _counts(memory.reader.parcels(item.remote.name))
+            for item, ms, problem in found
+        ]
+        screen.json({"use": use, "remotes": told})
+        return
+    for item, ms, problem in found:
+        remote = item.remote
+        screen.line(f"{screen.paint(remote.name, 'bold')}  {remote.url}")
+        state = f"cannot be asked: {problem}" if problem else f"answers in {ms} ms"
+        screen.wrap(state, "  ", "    ")
+        banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
+        screen.wrap(f"{number(len(remote.banks), 'bank')}: {banks}", "  ", "    ")
+        parcels = memory.reader.parcels(remote.name)
+        counted = ", ".join(f"{n} {state}" for state, n in _counts(parcels).items() if n)
+        screen.wrap(f"shared there: {counted or 'nothing'}", "  ", "    ")
+        for refused in (p for p in parcels if p.state is ParcelState.REFUSED):
+            screen.wrap(f"refused: {refused.origin} ({refused.problem})", "  ", "    ")
+    if not found:
+        screen.line("No server is named here: holdfast remote add URL")
+    if use == OFF:
+        screen.wrap('They are not asked: remote.use is "off". See docs/remote.md.')
+
+
+def _push(screen: Screen, done: Mapping[str, Pushed], as_json: bool) -> int:
+    if as_json:
+        screen.json({name: told._asdict() for name, told in done.items()})
+    for name, told in () if as_json else done.items():
+        screen.wrap(f"{name}: {_said_of(told)}")
+    if not done and not as_json:
+        screen.line("No server is named here: holdfast remote add URL")
+    return 1 if any(told.problem for told in done.values()) else 0
+
+
+def _said_of(told: Pushed) -> str:
+    """How sending went, in a sentence."""
+    parts = [f"{told.sent} sent"] * bool(told.sent)
+    parts += [f"{told.refused} refused (`holdfast remote list` says why)"] * bool(told.refused)
+    parts += [f"{told.dropped} forgotten since, and not sent"] * bool(told.dropped)
+    parts += [f"{told.waiting} still to be sent"] * bool(told.waiting)
+    parts += [told.problem] * bool(told.problem)
+    return "; ".join(parts or ["nothing to send"]) + "."
+
+
+def _counts(parcels: Sequence[Parcel]) -> dict[str, int]:
+    return {state.value: _count(parcels, state) for state in ParcelState}
+
+
+def _count(parcels: Sequence[Parcel], state: ParcelState) -> int:
+    return sum(parcel.state is state for parcel in parcels)
+
+
+def _reached(remotes: Remotes, item: Listed) -> tuple[int, str]:
+    try:
+        return remotes.test(item.remote, _LOOK_S).ms, ""
+    except RemoteError as error:
+        return 0, error.message
+
+
+def _plain(item: Listed, ms: int, problem: str) -> dict[str, object]:
+    return {
+        "name": item.remote.name,
+        "url": item.remote.url,
+        "banks": dict(item.remote.banks),
+        "reachable": not problem,
+        "problem": problem,
+        "ms": ms,
+        "resting_until": item.standing.resting_until if item.resting and problem else "",
+    }

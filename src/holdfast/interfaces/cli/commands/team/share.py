@@ -1,0 +1,228 @@
+"""`holdfast share`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.transfer.sharing import OnShelf, ToShare
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm, options, server_sharing
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.language import cut
+from holdfast.model.team import SHARED_SCOPES, Scope, Shared
+from holdfast.model.to_json import plain
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+
+HELP = """\
+Offer chosen memories to others: facts, memories, opinions, exchanges, digests, concepts,
+patterns, or a session as its digest and exchanges. They are written, one JSON object a line and
+in your name, to the branch `holdfast-shared` of this repository, or of another one (--to PATH).
+Your files, your index and your branches stay as they are.
+
+--to NAME of a server (`holdfast remote`) sends them there instead, in the name of your key, for
+whoever may read the bank, or for everybody (--scope organisation). If the server is away they
+wait, and are sent later, once.
+
+Everything is redacted once more and shown first. Nothing leaves your machine without --push, or
+the name of a server. `holdfast pull` takes in what others share; `holdfast unshare` takes back."""
+
+EXAMPLES = """\
+  holdfast share holdfast://fact/5c1f0a9be2d47c33 --note 'we lost a day on this'
+  holdfast share 5c1f0a 77ab01 --dry-run
+  holdfast share 5c1f0a --push
+  holdfast share 5c1f0a --to ~/src/team-memory
+  holdfast share 5c1f0a --to acme --scope organisation
+  holdfast share --list"""
+
+_SHOWN = 400
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "uri", nargs="*", metavar="URI", help="holdfast://WORD/ID, an id, or the start of one"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="what is shared here, by whom and since when"
+    )
+    parser.add_argument("--note", default="", metavar="TEXT", help="a word to whoever reads it")
+    add_place(parser)
+    parser.add_argument(
+        "--scope",
+        choices=list(SHARED_SCOPES),
+        help="who may read it: on a branch the project; on a server project, team (default) or "
+        "organisation",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be shared")
+    options.add_bank(parser)
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """`--to` and `--push`."""
+    parser.add_argument(
+        "--to",
+        default="",
+        metavar="PATH|SERVER|REMOTE",
+        help="another repository on this machine; a server of `holdfast remote`; or, with --push, "
+        "the remote of git to push to",
+    )
+    parser.add_argument(
+        "--push", action="store_true", help="also push the branch, merged with what others pushed"
+    )
+
+
+def place_of(arguments: argparse.Namespace) -> tuple[str, str]:
+    """The repository and the remote that `--to` means."""
+    given: str = arguments.to
+    if not given:
+        return "", ""
+    if Path(given).expanduser().is_dir():
+        return given, ""
+    if not arguments.push and not getattr(arguments, "list", False):
+        raise InputError(
+            f"{given} is not a folder, and nothing goes to a remote without --push.",
+            "Give the path of a repository or the name of a server, or add --push.",
+        )
+    return "", given
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run this command."""
+    screen = Screen()
+    if (server := server_sharing.server_of(arguments)) is not None:
+        return server_sharing.share(screen, server, arguments)
+    if arguments.scope not in (None, Scope.PROJECT.value):
+        raise InputError(
+            "What lies on a branch is read by whoever reads the repository: its scope is project.",
+            "Name a server for another scope: --to NAME.",
+        )
+    place, remote = place_of(arguments)
+    with open_memory(create=False) as memory:
+        if arguments.list:
+            return _list(screen, memory.on_shelf(place), arguments.json)
+        if not arguments.uri and not arguments.push:
+            raise InputError(
+                "Nothing is named to be shared.", "Name records by their URIs, or use --list."
+            )
+        if not arguments.uri:
+            return push(screen, memory, place, remote, arguments.json)
+        planned = memory.plan_share(arguments.uri, place, arguments.note, arguments.bank)
+        return go_on(screen, memory, planned, arguments, (place, remote))
+
+
+def go_on(
+    screen: Screen,
+    memory: Holdfast,
+    planned: ToShare,
+    arguments: argparse.Namespace,
+    where: tuple[str, str],
+) -> int:
+    """Show what is planned, ask, and do it."""
+    place, remote = where
+    if not arguments.json:
+        show(screen, planned)
+    if arguments.dry_run:
+        if arguments.json:
+            screen.json(contract(planned, "", False))
+        return 0
+    if not planned.nothing and not confirm.may_go_ahead(
+        arguments.yes, "Go ahead?", False, "what others can see"
+    ):
+        screen.line("Nothing was changed.")
+        return 0
+    commit = memory.share(planned) if not planned.nothing else ""
+    pushed = memory.push_shared(remote, place) if arguments.push else ("", False)
+    if arguments.json:
+        screen.json(contract(planned, commit, bool(pushed[0])))
+    elif pushed[0]:
+        screen.line(f"Written to holdfast-shared and pushed to {pushed[0]}.")
+    elif commit:
+        screen.wrap(
+            f"Written to holdfast-shared of {planned.place}. Nothing has left this machine: "
+            "`holdfast share --push` does that."
+        )
+    return 0
+
+
+def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: bool) -> int:
+    """Push what is shared already."""
+    name, done = memory.push_shared(remote, place)
+    if as_json:
+        screen.json({"pushed": done, "remote": name})
+    else:
+        screen.line(f"Pushed to {name}." if done else f"{name} has it all already.")
+    return 0
+
+
+def show(screen: Screen, planned: ToShare) -> None:
+    """What would change, as a diff is read."""
+    for one in planned.added:
+        _one(screen, one.shared, "+", one.redacted)
+    for new, old in planned.changed:
+        _one(screen, old, "-", 0)
+        _one(screen, new.shared, "+", new.redacted)
+    for gone in planned.gone:
+        _one(screen, gone, "-", 0)
+    for same in planned.same:
+        screen.line(f"= {uri('shared', same.id)} is shared in these words already")
+    if not planned.nothing:
+        who = f"{planned.person.name} <{planned.person.email}>"
+        screen.line()
+        screen.wrap(f"In the name of {who}, on the branch holdfast-shared of {planned.place}.")
+
+
+def _one(screen: Screen, shared: Shared, sign: str, redacted: int) -> None:
+    colour = "green" if sign == "+" else "red"
+    outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
+    head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
+    screen.line(screen.paint(head, colour))
+    screen.wrap(shared.text, f"{sign}   ", f"{sign}   ")
+    if shared.note:
+        screen.wrap(f"note: {shared.note}", f"{sign}   ")
+    if redacted:
+        screen.line(f"    ({number(redacted, 'secret')} taken out)")
+
+
+def contract(planned: ToShare, commit: str, pushed: bool) -> dict[str, object]:
+    """The same for a program."""
+    return {
+        "place": planned.place,
+        "added": [_record(one.shared) | {"redacted": one.redacted} for one in planned.added],
+        "changed": [_record(new.shared) | {"was": old.text} for new, old in planned.changed],
+        "same": [uri("shared", same.id) for same in planned.same],
+        "taken_back": [uri("shared", gone.id) for gone in planned.gone],
+        "commit": commit,
+        "pushed": pushed,
+    }
+
+
+def _record(shared: Shared) -> dict[str, object]:
+    told: dict[str, object] = plain(shared)
+    for name in ("bank", "id", "version", "gone", "trust"):
+        del told[name]
+    return {"uri": uri("shared", shared.id), **told}
+
+
+def _list(screen: Screen, found: OnShelf, as_json: bool) -> int:
+    if as_json:
+        held = [_record(shared) for shared in found.held]
+        screen.json({"place": found.place, "shared": held, "refused": plain(found.refused)})
+        return 0
+    if not found.held:
+        screen.line(f"Nothing is shared in {found.place} yet.")
+    for shared in found.held:
+        screen.line(screen.paint(uri("shared", shared.id), "cyan"))
+        screen.wrap(f"{shared.kind} by {shared.author} on {day(shared.shared)}", "  ")
+        screen.wrap(cut(shared.text, _SHOWN), "  ")
+    if found.refused:
+        first = found.refused[0]
+        screen.wrap(
+            f"{number(len(found.refused), 'line')} cannot be read; the first is {first.path}:"
+            f"{first.line} ({first.why})."
+        )
+    return 0

@@ -1,0 +1,107 @@
+"""Setting up other agents than Claude Code, and leaving them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NamedTuple
+
+from holdfast.capture.places import Places
+from holdfast.errors import InputError
+from holdfast.hosts import agent_install
+from holdfast.hosts.claude_code import install
+from holdfast.hosts.claude_code import locations as host
+from holdfast.hosts.host import Ours
+from holdfast.hosts.registry import hosts
+from holdfast.interfaces.cli import confirm
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.refine.ingest.discovery import default_folders, where_of
+from holdfast.settings import Settings
+from holdfast.sources.registry import FIRST
+
+
+class Leaving(NamedTuple):
+    """What is taken out of other agents, and whether another of them stays set up."""
+
+    plan: agent_install.Plan
+    stays: bool
+
+
+def set_up(
+    screen: Screen, settings: Settings, places: Places, arguments: argparse.Namespace
+) -> bool:
+    """Move into another agent; whether there is more to say to a person."""
+    chosen = hosts()[arguments.agent]
+    if arguments.scope != host.Scope.USER.value or arguments.plugin:
+        raise InputError(
+            f"{chosen.title} is set up for all of your projects at once.",
+            "Leave out --scope and --plugin; in each project it asks the memory of that project.",
+        )
+    python = install.find_interpreter()
+    ours = Ours(python.path, python.flags, places.home, places.home == host.default_home())
+    plan = agent_install.plan_in(chosen, where_of(settings), ours)
+    stale = install.outdated(places, python) or places.inbox() is None
+    steps = [f"copy what hooks run to {places.hooks}"] if stale else []
+    done = False
+    if not arguments.json:
+        show(screen, plan, steps)
+        if not plan.changes and not steps:
+            screen.line(f"{chosen.title} is set up: nothing to change.")
+    if (plan.changes or steps) and not arguments.dry_run:
+        if not confirm.may_go_ahead(arguments.yes, "Go ahead?"):
+            screen.line("Nothing was changed.")
+            return False
+        install.prepare_home(places, python)
+        agent_install.carry_out(places.home, plan.changes)
+        done = True
+    if arguments.json:
+        told = [{"path": str(change.path), "diff": change.diff} for change in plan.changes]
+        report = {"agent": chosen.name, "scope": arguments.scope, "changes": told}
+        screen.json({**report, "steps": steps, "done": done, "notes": plan.notes})
+        return False
+    if arguments.dry_run:
+        screen.line("Nothing was changed.")
+        return False
+    if done:
+        screen.line()
+        screen.wrap(
+            f"Done. From its next session on {chosen.title} can ask this memory, and what is done "
+            "with it is read in the background. `holdfast uninstall` undoes it."
+        )
+    return True
+
+
+def also_here(settings: Settings) -> list[str]:
+    """A word on each other agent that has sessions here and is not set up."""
+    home = Places(settings.home).home
+    ours, where = Ours("", "", home, home == host.default_home()), where_of(settings)
+    there = {agent.name for _, agent in default_folders(where)}
+    return [
+        f"{one.title} has sessions here as well: they are read too, and `holdfast setup --agent "
+        f"{one.name}` lets it ask this memory."
+        for one in hosts().values()
+        if one.name in there and not agent_install.is_in(one, where, ours)
+    ]
+
+
+def leave(settings: Settings, places: Places, agent: str | None, scoped: bool) -> Leaving:
+    """What moving out takes out of other agents: of the one named, or of all where neither an
+    agent nor a scope is."""
+    ours = Ours("", "", places.home, places.home == host.default_home())
+    where = where_of(settings)
+    everyone = list(hosts().values())
+    chosen = [] if scoped or agent == FIRST else everyone
+    if agent not in (None, FIRST):
+        chosen = [one for one in everyone if one.name == agent]
+    rest = [one for one in everyone if one not in chosen]
+    plan = agent_install.plan_out(chosen, where, ours)
+    return Leaving(plan, any(agent_install.is_in(one, where, ours) for one in rest))
+
+
+def show(screen: Screen, plan: agent_install.Plan, steps: list[str] | None = None) -> None:
+    """What is going to be done."""
+    for change in plan.changes:
+        screen.diff(change.diff)
+    for step in steps or ():
+        screen.wrap(f"will {step}", "", "  ")
+    for note in plan.notes:
+        screen.wrap(f"note: {note}", "", "      ")

@@ -1,0 +1,93 @@
+"""`holdfast show` of a commit: what is around it; and of a session, the commits it made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.interfaces.cli.screen import Screen, day, number, short
+from holdfast.model.anchors import Anchor
+from holdfast.model.team import FileChange
+from holdfast.recall.lookup.commits import Making, Story
+
+_FATES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
+_FILES, _HUNK_LINES = 15, 40
+
+
+def fields(record: dict[str, object]) -> dict[str, object]:
+    """The fields of a commit that its story does not tell better."""
+    return {name: value for name, value in record.items() if name != "files"}
+
+
+def print_story(screen: Screen, story: Story, full: bool) -> None:
+    """Everything around a commit; files and hunks in full only where they are asked for."""
+    if story.astray:
+        screen.line("  astray: what is checked out does not contain it")
+    if story.tags:
+        screen.wrap(f"tags: {', '.join(story.tags)}", "  ", "    ")
+    for title, names in (("reverts", story.reverts), ("reverted by", story.reverted_by)):
+        for name in names:
+            screen.line(f"  {title}: {screen.paint(name, 'cyan')}")
+    for maker in story.made_by:
+        where = maker.exchange or maker.session
+        told = f"told by {maker.because}, {maker.score:.2f}"
+        screen.line(f"  made by session {maker.host} ({told}): {screen.paint(where, 'cyan')}")
+    if story.files is None:
+        screen.line("  its changes were not read, as of a merge")
+        return
+    _print_files(screen, story.files, full)
+    _print_hunks(screen, story.diff, full)
+
+
+def _print_files(screen: Screen, files: Sequence[FileChange], full: bool) -> None:
+    screen.line(f"  {number(len(files), 'file')}:")
+    shown = files if full else files[:_FILES]
+    for change in shown:
+        screen.line(f"    {_file(change)}")
+    if len(shown) < len(files):
+        screen.line(f"    and {number(len(files) - len(shown), 'file')} more: --full")
+
+
+def _file(change: FileChange) -> str:
+    path = f"{change.was} → {change.path}" if change.was else change.path
+    counts = f"+{change.added} -{change.removed}" if change.added or change.removed else ""
+    parts = (_FATES.get(change.fate, ""), "binary" if change.binary else counts)
+    told = ", ".join(filter(None, parts))
+    return f"{path}  ({told})" if told else path
+
+
+def _print_hunks(screen: Screen, diff: str, full: bool) -> None:
+    lines = diff.splitlines()
+    if lines:
+        screen.line()
+    shown = lines if full or len(lines) <= _HUNK_LINES else lines[:_HUNK_LINES]
+    for line in shown:
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+        screen.line("  " + (screen.paint(line, style) if style else line))
+    if len(shown) < len(lines):
+        screen.line(f"  and {number(len(lines) - len(shown), 'line')} more: --full")
+
+
+def print_anchor(screen: Screen, anchor: Anchor) -> None:
+    """Where a record stands in the history of the code, and what became of its files."""
+    if not anchor.is_known:
+        return
+    at = f" at {anchor.commit[:12]}" if anchor.commit else ""
+    branch = f" on {anchor.branch}" if anchor.branch else ""
+    screen.line()
+    screen.line(f"code: {anchor.freshness.value} (as of then{at}{branch})")
+    for file in anchor.files:
+        held = f"  [{file.blob[:12]}]" if file.blob else ""
+        told = file.told or f"{file.path}: {file.freshness.value}"
+        screen.line(f"  {told}{held}")
+
+
+def print_commits(screen: Screen, commits: Sequence[Making]) -> None:
+    """The commits that a session or an exchange made."""
+    if commits:
+        screen.line()
+        screen.line(f"made {number(len(commits), 'commit')}:")
+    for made in commits:
+        name = screen.paint(short(made.uri), "cyan")
+        lost = ", astray" if made.astray else ""
+        sure = f"({made.because}, {made.score:.2f}{lost})"
+        screen.line(f"  {name}  {day(made.time)} {made.subject} {sure}")

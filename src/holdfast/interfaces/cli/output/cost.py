@@ -1,0 +1,65 @@
+"""How the cost of model services is told: in `status`, and in full with `--cost`."""
+
+from __future__ import annotations
+
+from holdfast.app.status.costs import Costs
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.model.accounts import Spent
+from holdfast.settings import NO_MODEL
+
+
+def money(spent: Spent) -> str:
+    """Money for people: what is known, and that some is not."""
+    if not spent.unpriced:
+        return f"${spent.usd:.4f}"
+    calls = number(spent.unpriced, "call")
+    return f"${spent.usd:.4f} and {calls} of unknown price" if spent.usd else "price unknown"
+
+
+def print_summary(screen: Screen, costs: Costs) -> None:
+    """One line or two in `status`."""
+    if costs.service == NO_MODEL:
+        screen.line("models: none is asked (models.use in config.toml)")
+    else:
+        today = costs.today
+        calls = number(today.calls, "call")
+        waiting = number(costs.waiting, "session")
+        screen.wrap(
+            f"models: {costs.service}; today {calls}, {today.tokens:,} tokens, {money(today)}; "
+            f"{waiting} waiting",
+            "",
+            "  ",
+        )
+    if costs.held:
+        screen.wrap(f"held: {costs.held}", "  ", "    ")
+
+
+def print_costs(screen: Screen, costs: Costs) -> None:
+    """The whole account."""
+    print_summary(screen, costs)
+    caps = costs.caps
+    screen.line(
+        f"  caps: {caps.day_tokens:,} tokens and ${caps.day_usd:.2f} a day (UTC), "
+        f"{caps.session_tokens:,} tokens and ${caps.session_usd:.2f} a session"
+    )
+    screen.line()
+    if not costs.days:
+        screen.line("No model was asked in the last 30 days.")
+    day = ""
+    for one in costs.days:
+        if one.day != day:
+            day = one.day
+            screen.line(screen.paint(day, "bold"))
+        s = one.spent
+        failed = f", {s.failed} failed" if s.failed else ""
+        cached = f" ({s.tokens_cached:,} cached)" if s.tokens_cached else ""
+        screen.wrap(
+            f"{one.operation} by {one.service}/{one.model}: {number(s.calls, 'call')}{failed}, "
+            f"{s.tokens_in:,} tokens in{cached}, {s.tokens_out:,} out, {money(s)}",
+            "  ",
+            "    ",
+        )
+    if costs.days:
+        screen.line(f"prices as published on {costs.prices_as_of}, or as the settings have them")
+    for call in costs.troubled:
+        screen.wrap(f"{call.time} {call.outcome.value}: {call.problem}", "  ", "    ")

@@ -1,0 +1,44 @@
+"""`holdfast show --path`: one record from the facts above it down to the raw lines."""
+
+from __future__ import annotations
+
+from holdfast.app.search.browse import open_browsing
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.language import cut
+from holdfast.model.to_json import plain
+from holdfast.recall.lookup.path import Path, Rung
+
+_DEPTHS = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
+
+
+def run(screen: Screen, uri: str, bank: str | None, json: bool) -> int:
+    """Print the path through a record."""
+    with open_browsing() as memory:
+        found = memory.path(uri, bank)
+    if json:
+        screen.json(plain(found))
+    else:
+        _print(screen, found)
+    return 0
+
+
+def _print(screen: Screen, found: Path) -> None:
+    for rung in found.up:
+        _print_rung(screen, rung)
+    _print_rung(screen, found.here, "bold")
+    for rung in found.down:
+        _print_rung(screen, rung)
+    for kind, count in found.left_out.items():
+        screen.line(screen.paint(f"and {number(count, kind)} more", "dim"))
+
+
+def _print_rung(screen: Screen, rung: Rung, *styles: str) -> None:
+    indent = "  " * _DEPTHS.get(rung.level, 0)
+    if rung.kind == "line":
+        state = "" if rung.state == "present" else f" ({rung.state})"
+        screen.line(f"{indent}{rung.path}:{rung.line}{state}")
+        return
+    name = screen.paint(rung.uri, "cyan")
+    head = f"{indent}{rung.level:<3} {day(rung.time)} "
+    title = cut(rung.title, max(20, screen.width - len(head) - len(rung.uri) - 2))
+    screen.line(f"{head}{screen.paint(title, *styles) if styles else title}  {name}")

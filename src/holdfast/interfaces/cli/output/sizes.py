@@ -1,0 +1,63 @@
+"""What a memory takes, and what its retention put away, for people and programs."""
+
+from __future__ import annotations
+
+from holdfast.app.search.recall import Reading
+from holdfast.interfaces.cli.screen import Screen, amount, number
+
+_SHOWN = 12
+
+
+def show_sizes(screen: Screen, memory: Reading, as_json: bool) -> None:
+    """All that takes room, the largest first."""
+    from holdfast.app.status.sizes import measure
+
+    sizes = measure(memory)
+    if as_json:
+        screen.json(
+            {
+                "disk": sizes.disk,
+                "tables": sizes.tables,
+                "banks": [bank._asdict() for bank in sizes.banks],
+                "freeable": [one._asdict() for one in sizes.freeable],
+            }
+        )
+        return
+    for what, size in sizes.disk._asdict().items():
+        screen.line(f"{amount(size):>10}  {what}")
+    if sizes.tables:
+        on_server = bool(memory.settings.store)
+        screen.line(f"in the database, {'and' if on_server else 'with'} their indexes:")
+    for name, size in list(sizes.tables.items())[:_SHOWN]:
+        screen.line(f"{amount(size):>10}  {name}")
+    if (rest := sum(list(sizes.tables.values())[_SHOWN:])) > 0:
+        screen.line(f"{amount(rest):>10}  all other tables")
+    screen.line("banks: words that can be found, and vectors")
+    for bank in sorted(sizes.banks, key=lambda one: -one.words):
+        kept = f"; keeps {bank.retention} months" if bank.retention else ""
+        away = f", {number(bank.put_away, 'session')} put away" if bank.put_away else ""
+        screen.line(
+            f"{amount(bank.words):>10} {amount(bank.vectors):>10}  {bank.name} "
+            f"({number(bank.sessions, 'session')}{away}{kept})"
+        )
+    if sizes.freeable:
+        screen.line("could be freed:")
+    for one in sizes.freeable:
+        screen.wrap(f"{amount(one.bytes):>10}  {one.what}: {one.how}", "", " " * 12)
+
+
+def print_retention(screen: Screen, memory: Reading) -> None:
+    """What banks put away because it is old; nothing where all keep everything."""
+    for bank in memory.reader.banks():
+        if not bank.retention:
+            continue
+        from holdfast.learn import bank_settings
+
+        away = len(bank_settings.put_away_by_retention(memory.reader, bank.id))
+        screen.wrap(
+            f"retention: {bank.name} keeps {number(bank.retention, 'month')}; "
+            f"{number(away, 'session')} put away. `holdfast bank set --bank {bank.name} "
+            "--retention all` brings them back; `holdfast forget --purge` erases one for good",
+            "",
+            "  ",
+        )

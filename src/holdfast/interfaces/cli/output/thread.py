@@ -1,0 +1,76 @@
+"""A pull or an issue as people read it: what it is, whose words, and what was said under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.language import cut
+from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.refine.git.threads import state_in_words
+
+_FILES = 20
+_LONGEST = 2000
+
+
+def print_record(screen: Screen, record: Pull | Issue | Remark) -> None:
+    """A thread, or one remark."""
+    if isinstance(record, Remark):
+        print_remark(screen, record)
+    else:
+        print_thread(screen, record)
+
+
+def print_thread(screen: Screen, thread: Pull | Issue) -> None:
+    """Its head and its text."""
+    t = thread
+    screen.line(screen.paint(f"#{t.number} {t.title}", "bold"))
+    closed = f" on {t.closed[:10]}" if t.closed else ""
+    screen.line(f"  {state_in_words(t)}{closed} · {_who(t)} · {_when(t.time)}")
+    for name, told in (("labels", ", ".join(t.labels)), ("at", t.url)):
+        if told:
+            screen.wrap(f"{name}: {told}", "  ", "    ")
+    if isinstance(t, Pull):
+        if t.branch:
+            screen.line(f"  from {t.branch} into {t.base}")
+        if t.files:
+            more = f", and {len(t.files) - _FILES} more" if len(t.files) > _FILES else ""
+            screen.wrap(f"files: {', '.join(t.files[:_FILES])}{more}", "  ", "    ")
+    if t.body:
+        screen.line()
+        screen.wrap(t.body, "  ")
+
+
+def print_remark(screen: Screen, remark: Remark) -> None:
+    """One remark, with whose words it is."""
+    r = remark
+    place = f" · {r.path}{f':{r.line}' if r.line else ''}" if r.path else ""
+    verdict = f" · {r.state.replace('_', ' ')}" if r.state else ""
+    screen.line(f"  {_who(r)} · {_when(r.time)}{verdict}{place}")
+    screen.line(f"    {screen.paint(uri('remark', r.id), 'cyan')}")
+    if r.text:
+        shown = r.text if len(r.text) <= _LONGEST else cut(r.text, _LONGEST)
+        screen.wrap(shown, "    ", "    ")
+
+
+def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
+    """What was said under a thread, in the order of time."""
+    listed = list(remarks)
+    if listed:
+        screen.line()
+        screen.line(f"{number(len(listed), 'remark')}:")
+    for remark in listed:
+        screen.line()
+        print_remark(screen, remark)
+
+
+def _who(record: Pull | Issue | Remark) -> str:
+    """A name, and whether its words are from outside."""
+    program = " (a program)" if record.bot else ""
+    return f"{record.author}{program}{' [external]' if record.trust is Trust.EXTERNAL else ''}"
+
+
+def _when(time: str) -> str:
+    return time[:16].replace("T", " ") or "undated"

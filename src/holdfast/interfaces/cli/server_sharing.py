@@ -1,0 +1,151 @@
+"""Sharing with a server, as `share` and `unshare` do it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from holdfast.app.memory import open_memory
+from holdfast.app.remote.outbox import Post, Pushed, ToSend
+from holdfast.app.remote.remote_search import Remotes
+from holdfast.app.search.recall import utc_now
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.learn.share_drafts import Draft
+from holdfast.model.team import Scope
+from holdfast.model.trust import Trust
+from holdfast.settings import load_settings
+from holdfast.sources.remote.remote_config import Remote
+from holdfast.store.parcels import Parcel
+
+
+def server_of(arguments: argparse.Namespace) -> Remote | None:
+    """The server that `--to` means; a folder is one, and a server goes before a remote of git."""
+    given: str = arguments.to
+    settings = load_settings()
+    if not given or Path(given).expanduser().is_dir() or not settings.remotes.exists():
+        return None
+    listed = Remotes(settings, utc_now).listed()
+    return next((item.remote for item in listed if item.remote.name == given), None)
+
+
+def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
+    """Send some records to a server, or list what was sent."""
+    with open_memory(create=False) as memory:
+        post = Post(memory)
+        if arguments.list:
+            return _list(screen, memory.reader.parcels(server.name), server, arguments.json)
+        if not arguments.uri:
+            raise InputError(
+                "Nothing is named to be shared.",
+                "Name records by their URIs; `holdfast remote push` sends what waits.",
+            )
+        scope = Scope(arguments.scope or Scope.TEAM)
+        planned = post.plan_send(arguments.uri, server, scope, arguments.note, arguments.bank)
+        return _go_on(screen, post, planned, arguments, scope.value)
+
+
+def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
+    """Take records back from a server."""
+    with open_memory(create=False) as memory:
+        post = Post(memory)
+        planned = post.plan_take_back(arguments.uri, server)
+        return _go_on(screen, post, planned, arguments, "")
+
+
+def _go_on(
+    screen: Screen, post: Post, planned: ToSend, arguments: argparse.Namespace, scope: str
+) -> int:
+    """Show what is planned, ask, queue it and try to send it."""
+    name = planned.remote.name
+    if not arguments.json:
+        _show(screen, planned, scope)
+    done = Pushed()
+    if not arguments.dry_run:
+        if not planned.nothing and not confirm.may_go_ahead(
+            arguments.yes, "Go ahead?", False, "what others can see"
+        ):
+            screen.line("Nothing was changed.")
+            return 0
+        post.queue(planned)
+        done = post.push(name)[name]
+    if arguments.json:
+        screen.json(_contract(planned, scope, done))
+    elif done.problem:
+        screen.wrap(
+            f"{name} did not take it yet: {done.problem}. {number(done.waiting, 'record')} to be "
+            "sent; the worker tries again, or `holdfast remote push`."
+        )
+    elif not arguments.dry_run:
+        screen.line(f"{name} refused {done.refused}." if done.refused else _done(name, planned))
+    return 0
+
+
+def _done(name: str, planned: ToSend) -> str:
+    """What a server has done that took everything."""
+    gone = planned.gone and not (planned.added or planned.changed)
+    return f"{name} took it back: nobody is shown it there any more." if gone else f"{name} has it."
+
+
+def _show(screen: Screen, planned: ToSend, scope: str) -> None:
+    for sign, drafts in (("+", planned.added), ("±", planned.changed)):
+        for one in drafts:
+            _one(screen, one, sign)
+    for origin in planned.gone:
+        screen.line(screen.paint(f"- {origin}", "red"))
+    for origin in planned.same:
+        screen.line(f"= {origin} is there in these words already")
+    if planned.added or planned.changed:
+        screen.line()
+        screen.wrap(
+            f"For {scope}, in the bank {planned.there} of {planned.remote.name} "
+            f"({planned.remote.url}), in the name of your key."
+        )
+
+
+def _one(screen: Screen, one: Draft, sign: str) -> None:
+    shared = one.shared
+    outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
+    head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
+    screen.line(screen.paint(head, "green"))
+    screen.wrap(shared.text, f"{sign}   ", f"{sign}   ")
+    if shared.note:
+        screen.wrap(f"note: {shared.note}", f"{sign}   ")
+    if one.redacted:
+        screen.line(f"    ({number(one.redacted, 'secret')} taken out)")
+
+
+def _contract(planned: ToSend, scope: str, done: Pushed) -> dict[str, object]:
+    def told(one: Draft) -> dict[str, object]:
+        s = one.shared
+        return {"origin": s.origin, "kind": s.kind, "text": s.text, "redacted": one.redacted}
+
+    return {
+        "server": planned.remote.name,
+        "bank": planned.there,
+        "scope": scope,
+        "added": [told(one) for one in planned.added],
+        "changed": [told(one) for one in planned.changed],
+        "same": planned.same,
+        "taken_back": planned.gone,
+        **done._asdict(),
+    }
+
+
+def _list(screen: Screen, parcels: list[Parcel], server: Remote, as_json: bool) -> int:
+    if as_json:
+        listed = [
+            {"origin": p.origin, "uri": p.there, "state": p.state.value, "taken_back": p.gone,
+             "time": p.queued, "attempts": p.attempts, "problem": p.problem}
+            for p in parcels
+        ]  # fmt: skip
+        screen.json({"server": server.name, "shared": listed})
+        return 0
+    if not parcels:
+        screen.line(f"Nothing of yours was sent to {server.name}.")
+    for p in parcels:
+        back = ", to be taken back" if p.gone else ""
+        why = f" ({p.problem})" if p.problem else ""
+        screen.line(f"{screen.paint(p.origin, 'cyan')}  {day(p.queued)} {p.state.value}{back}{why}")
+    return 0

@@ -1,0 +1,39 @@
+"""`POST /graphql`. One question a request, as JSON; the schema is loaded with the first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import Field
+
+from holdfast.interfaces.http.api.handling import ERRORS, Asking, Sent, check_sender, told
+
+router = APIRouter(dependencies=[Depends(check_sender)], responses=ERRORS, tags=["graphql"])
+
+
+class GraphQuestion(Sent):
+    """A GraphQL request."""
+
+    query: str = Field(min_length=1, max_length=50_000, examples=["{ banks { name } }"])
+    variables: dict[str, Any] | None = None
+    operation_name: str | None = Field(None, alias="operationName", max_length=200)
+    extensions: dict[str, Any] | None = None
+
+
+def _load_schema() -> Callable[..., Awaitable[dict[str, Any]]]:
+    """Import Strawberry and build the schema: about a second, paid by the first question."""
+    from holdfast.interfaces.http.graph.schema import answer
+
+    return answer
+
+
+@router.post("/graphql", summary="Ask the graph")
+async def graphql(asked: Asking, sent: GraphQuestion) -> Response:
+    """Errors are in `errors`, as GraphQL has them, each with `extensions.code` and `.remedy`."""
+    answer = await asyncio.to_thread(_load_schema)
+    return told(
+        await answer(asked.desk, asked.who, sent.query, sent.variables, sent.operation_name)
+    )

@@ -1,0 +1,53 @@
+"""One request for a page: the desk it is handed in at, and the page it becomes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse
+
+from holdfast.app.curation.decision_log import BROWSE, named_by
+from holdfast.errors import InputError
+from holdfast.interfaces.http.auth.browser_token import Cookies
+from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.core.request_principal import principal
+from holdfast.interfaces.http.core.research_runs import Investigations
+from holdfast.interfaces.ui.render import Pages
+
+
+class Visit:
+    """Whoever looks at a page."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.desk: Desk = request.app.state.site.desk
+        self.investigations: Investigations = request.app.state.site.investigations
+        self._keys: Cookies = request.app.state.site.keys
+        self._pages: Pages = request.app.state.site.pages
+        self._cookie = str(request.scope.get("visitor") or "")
+
+    @property
+    def who(self) -> str:
+        """In whose name something is changed on a page."""
+        return named_by(principal().label, BROWSE)
+
+    def page(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
+        """A page of ours."""
+        context = {
+            "path": self.request.url.path,
+            "form_key": self._keys.form_key(self._cookie),
+            "waiting": self.desk.waiting,
+            **shown,
+        }
+        return HTMLResponse(self._pages.render(template, **context), status)
+
+    async def form(self) -> dict[str, str]:
+        """What a form of ours brought; one of another's is refused."""
+        told = {name: str(value) for name, value in (await self.request.form()).items()}
+        if not self._keys.knows_form(self._cookie, told.pop("form_key", "")):
+            raise InputError("This form is not from here, or too old.", "Load the page again.")
+        return told
+
+
+Visiting = Annotated[Visit, Depends(Visit)]

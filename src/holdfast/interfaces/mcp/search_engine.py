@@ -1,0 +1,83 @@
+"""What answers `holdfast mcp search`: entries as data, and as lines to read."""
+
+from __future__ import annotations
+
+from holdfast.app.answers.index_search import Search, open_search
+from holdfast.app.answers.tool import Object
+from holdfast.errors import HoldfastError
+from holdfast.interfaces.mcp import resources
+from holdfast.interfaces.mcp.memory_source import Opened
+from holdfast.interfaces.mcp.server_spec import Ask
+from holdfast.interfaces.mcp.tool_results import failed, result
+
+_MARK = " ← anchor"
+
+
+class SearchEngine:
+    """Answers from a memory that it can only read."""
+
+    def __init__(self) -> None:
+        self._search: Opened[Search] = Opened(open_search)
+
+    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+        """The result of a tool; what the user can mend is told to the model as a result."""
+        ask.progress("Searching memory")
+        try:
+            data = self._search.now().call(name, arguments)
+        except HoldfastError as error:
+            return failed(error)
+        return result(told(data), data)
+
+    def list_resources(self) -> list[Object]:
+        """A handful of records to begin with."""
+        search = self._search.now()
+        return resources.list_resources(search.reader, search.bank())
+
+    def read_resource(self, uri: str) -> Object:
+        """A record by its URI."""
+        search = self._search.now()
+        return resources.read_resource(search.reader, search.bank(), uri)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._search.close()
+
+
+def make_engine() -> SearchEngine:
+    """The engine of this server."""
+    return SearchEngine()
+
+
+def told(data: Object) -> str:
+    """Entries as lines: a number, the day, the type, the title; the URI and the cost below."""
+    items: list[Object] = data["items"]
+    lines = [_head(data, len(items))]
+    for number, item in enumerate(items, 1):
+        lines += _lines(f"{number}. ", item)
+        lines += [line for part in item.get("observations", []) for line in _lines("   - ", part)]
+    if data.get("sessions"):
+        lines.append("In sessions:")
+        lines += [line for item in data["sessions"] for line in _lines("- ", item)]
+    if data.get("left_out"):
+        lines.append(f"{data['left_out']} more did not fit; ask for less at once.")
+    return "\n".join([*lines, *(f"Note: {note}" for note in data.get("notes", []))])
+
+
+def _head(data: Object, shown: int) -> str:
+    if not shown:
+        return "Nothing was found."
+    if data.get("anchor"):
+        return f"Around {data['anchor']}:"
+    cost = data.get("tokens_in_full")
+    price = f"; all of it in full: about {cost} tokens" if cost else ""
+    return f"{shown} of {data['total']}{price}"
+
+
+def _lines(mark: str, item: Object) -> list[str]:
+    day = item["time"][:16].replace("T", " ") or "undated"
+    anchor = _MARK if item.get("anchor") else ""
+    status = f", {item['status']}" if item.get("status") else ""
+    first = f"{mark}{day} [{item.get('type') or item['kind']}{status}] {item['title']}{anchor}"
+    pad = " " * len(mark)
+    lines = [first, f"{pad}{item['uri']} (~{item['tokens']} tokens)"]
+    return [*lines, *(f"{pad}{line}" for line in item.get("text", "").splitlines())]

@@ -1,0 +1,120 @@
+"""A neighbourhood of entities as a picture: plain numbers and texts for a template."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from holdfast.interfaces.ui.graph_layout import Label, Spot, label, place
+from holdfast.recall.lookup.neighbours import Neighbour, Neighbourhood
+
+WIDTH = 860.0
+_LEAST, _EACH = 600.0, 1.7
+_LONGEST = 24
+# What each kind is called, several of it, and the shape it has: colour alone tells nobody.
+KINDS = {
+    "person": ("person", "people"),
+    "component": ("component", "components"),
+    "file": ("file", "files"),
+    "concept": ("concept", "concepts"),
+}
+
+
+class Drawn(NamedTuple):
+    """A node: what it is, where, how large, and its label."""
+
+    entity: Neighbour
+    x: float
+    y: float
+    radius: float
+    label: Label
+
+
+class Line(NamedTuple):
+    """A tie: from where to where, how thick, and whether it is one of the focus."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    width: float
+    own: bool
+
+
+class Net(NamedTuple):
+    """The picture; its lines lie under its nodes."""
+
+    width: float
+    height: float
+    nodes: tuple[Drawn, ...]
+    lines: tuple[Line, ...]
+    hidden: int
+
+
+@lru_cache(maxsize=16)
+def draw(found: Neighbourhood, width: float = WIDTH) -> Net:
+    """Lay out and label a neighbourhood; the more there is, the higher the picture."""
+    height = _LEAST + _EACH * len(found.entities)
+    most = max((one.records for one in found.entities), default=1)
+    radii = [_radius(one, most) for one in found.entities]
+    spots = [
+        Spot(one.via, one.hops, radius) for one, radius in zip(found.entities, radii, strict=True)
+    ]
+    points = place(spots, found.ties, width, height)
+    labels = _labelled(found.entities, points, radii, width, height)
+    nodes = tuple(
+        Drawn(one, x, y, radius, text)
+        for one, (x, y), radius, text in zip(found.entities, points, radii, labels, strict=True)
+    )
+    firmest = max((tie.records for tie in found.ties), default=1)
+    focused = any(one.hops for one in found.entities)
+    lines = tuple(
+        Line(
+            *points[tie.one],
+            *points[tie.other],
+            round(0.6 + 2.4 * math.sqrt(tie.records / firmest), 2),
+            focused and 0 in (tie.one, tie.other),
+        )
+        for tie in sorted(found.ties, key=lambda tie: tie.records)
+    )
+    return Net(width, height, nodes, lines, sum(not node.label.shown for node in nodes))
+
+
+def _radius(one: Neighbour, most: int) -> float:
+    size = 4 + 9 * math.sqrt(one.records / max(1, most))
+    return round(size, 1)
+
+
+def _labelled(
+    entities: Sequence[Neighbour],
+    points: Sequence[tuple[float, float]],
+    radii: Sequence[float],
+    width: float,
+    height: float,
+) -> list[Label]:
+    """The nearest and most mentioned are given room first."""
+    order = sorted(
+        range(len(entities)), key=lambda n: (entities[n].hops > 1, -entities[n].records, n)
+    )
+    focused = any(one.hops for one in entities)
+    if focused:
+        order.sort(key=lambda n: n != 0)
+    texts = [shortened(entities[n].name) for n in order]
+    at, sizes = [points[n] for n in order], [radii[n] for n in order]
+    made = label(texts, at, sizes, width, height, 0 if focused else -1)
+    back = dict(zip(order, made, strict=True))
+    return [back[n] for n in range(len(entities))]
+
+
+def shortened(name: str, most: int = _LONGEST) -> str:
+    """A name for a label: of a long path its last part, of anything else its start."""
+    name = " ".join(name.split())
+    if len(name) <= most:
+        return name
+    if "/" in name and " " not in name:
+        name = name.rstrip("/").rpartition("/")[2]
+        if len(name) < most:
+            return "…/" + name
+    return name[: most - 1].rstrip() + "…"

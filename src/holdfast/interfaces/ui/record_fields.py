@@ -1,0 +1,105 @@
+"""Any record as a page shows it: its words, and its fields one by one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+from holdfast.interfaces.ui.formatting import moment
+from holdfast.model.forge import Issue, Pull
+from holdfast.model.knowledge import Concept, Fact, Memory, Pattern
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit
+
+# What the page says elsewhere, or nobody wants to read.
+_UNSAID = frozenset(
+    "bank id text body what content summary request title subject name trust status origin tool "
+    "session first_seq last_seq seq role details history members source time".split()
+)
+_SPELLED = {
+    "cwd": "folder",
+    "evidence_for": "speaks for it",
+    "evidence_against": "speaks against it",
+    "evidence": "speaks for it",
+    "against": "speaks against it",
+    "superseded_by": "superseded by",
+    "last_validated": "last borne out",
+}
+
+
+_SHORT = 30
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z")
+
+
+class Field(NamedTuple):
+    """One field: its name, and what it holds, item by item."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+def words_of(record: Any) -> str:
+    """What a record says."""
+    if isinstance(record, Turn):
+        return record.tool.result if record.tool else record.text
+    if isinstance(record, Exchange):
+        return record.summary
+    if isinstance(record, Digest):
+        return record.request
+    if isinstance(record, Memory):
+        return record.what
+    if isinstance(record, Fact | Pattern):
+        return record.content
+    if isinstance(record, Concept):
+        return record.summary
+    if isinstance(record, Commit):
+        return f"{record.subject}\n\n{record.body}".strip()
+    if isinstance(record, Pull | Issue):
+        return f"{record.title}\n\n{record.body}".strip()
+    if isinstance(record, Session):
+        return record.title
+    return str(getattr(record, "text", "") or getattr(record, "name", ""))
+
+
+def fields_of(record: Any) -> list[Field]:
+    """The rest of it; what holds nothing is left out."""
+    told: list[Field] = []
+    for name, value in _items(record):
+        if name in _UNSAID:
+            continue
+        if is_dataclass(value):
+            told += [Field(inner, _values(held)) for inner, held in _items(value)]
+        else:
+            told.append(Field(_SPELLED.get(name, name.replace("_", " ")), _values(value)))
+    return [_short(field) for field in told if field.values]
+
+
+def _short(field: Field) -> Field:
+    """A few short words read best in one line."""
+    if any(len(value) > _SHORT or value.startswith("holdfast://") for value in field.values):
+        return field
+    return Field(field.name, (", ".join(field.values),))
+
+
+def _items(record: Any) -> list[tuple[str, Any]]:
+    return [(field.name, getattr(record, field.name)) for field in fields(record)]
+
+
+def _values(value: Any) -> tuple[str, ...]:
+    if isinstance(value, tuple | list):
+        held: tuple[Any, ...] = tuple(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        return tuple(_spell(one) for one in held)
+    return (_spell(value),) if value not in ("", None, False, 0) else ()
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    told = str(value)
+    return moment(told) if _TIME.fullmatch(told) else told

@@ -1,0 +1,135 @@
+"""Bars over time, and lanes of them: plain numbers and texts for a template."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.interfaces.ui.formatting import count
+from holdfast.recall.lookup.histogram import Spread
+
+_LABELS, _LANE, _TOP, _WIDTH = 96.0, 46.0, 24.0, 1150.0
+# What each kind is called, one and several.
+KINDS = {
+    "digest": ("session", "sessions"),
+    "exchange": ("exchange", "exchanges"),
+    "commit": ("commit", "commits"),
+    "pull": ("pull", "pulls"),
+    "issue": ("issue", "issues"),
+    "fact": ("fact", "facts"),
+    "memory": ("memory", "memories"),
+}
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+class Bar(NamedTuple):
+    """How many there are of a kind in a period."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+    told: str
+
+
+class Column(NamedTuple):
+    """A period: where it stands, what it is called and how many lie in it."""
+
+    period: str
+    x: float
+    width: float
+    name: str
+    told: str
+    records: int
+
+
+class Lane(NamedTuple):
+    """A kind: where its bars stand, and how many there are."""
+
+    kind: str
+    name: str
+    y: float
+    records: int
+
+
+class Lanes(NamedTuple):
+    """The picture; `mark` is where an anchor lies, below 0 for none."""
+
+    width: float
+    height: float
+    lanes: tuple[Lane, ...]
+    columns: tuple[Column, ...]
+    bars: tuple[Bar, ...]
+    mark: float
+
+
+def draw(spread: Spread, kinds: Sequence[str], anchor: str = "") -> Lanes:
+    """Bars for every kind that there is any of; their heights by the root, so that one is seen
+    beside a thousand."""
+    totals = dict.fromkeys(kinds, 0)
+    for tally in spread.tallies:
+        totals[tally.kind] += tally.records
+    shown = [kind for kind in kinds if totals[kind]] or list(kinds[:1])
+    lanes = tuple(
+        Lane(kind, KINDS[kind][1], _TOP + n * _LANE, totals[kind]) for n, kind in enumerate(shown)
+    )
+    step = (_WIDTH - _LABELS) / max(1, len(spread.periods))
+    at = {period: _LABELS + n * step for n, period in enumerate(spread.periods)}
+    most = dict.fromkeys(shown, 1)
+    for tally in spread.tallies:
+        most[tally.kind] = max(most[tally.kind], tally.records)
+    base = {lane.kind: lane.y + _LANE - 6 for lane in lanes}
+    gap = min(3.0, step * 0.15)
+    bars: list[Bar] = []
+    for tally in spread.tallies:
+        high = (_LANE - 14) * math.sqrt(tally.records / most[tally.kind])
+        told = f"{count(tally.records, *KINDS[tally.kind])}, {named(tally.period)}"
+        x, y = at[tally.period] + gap, base[tally.kind] - high
+        wide = round(step - 2 * gap, 1)
+        bars.append(Bar(round(x, 1), round(y, 1), wide, round(high, 1), tally.kind, told))
+    height = _TOP + len(lanes) * _LANE + 6
+    columns = tuple(_column(spread, period, at[period], step) for period in spread.periods)
+    return Lanes(_WIDTH, height, lanes, columns, tuple(bars), _mark(spread, at, step, anchor))
+
+
+def _column(spread: Spread, period: str, x: float, step: float) -> Column:
+    inside = [tally for tally in spread.tallies if tally.period == period]
+    parts = ", ".join(count(tally.records, *KINDS[tally.kind]) for tally in inside) or "nothing"
+    every = max(1, math.ceil(34 / step))
+    number = spread.periods.index(period)
+    name = _short(period, number == 0) if number % every == 0 else ""
+    return Column(
+        *(period, round(x, 1), round(step, 1), name),
+        *(f"{named(period)}: {parts}", sum(tally.records for tally in inside)),
+    )
+
+
+def _mark(spread: Spread, at: dict[str, float], step: float, anchor: str) -> float:
+    for period, x in at.items():
+        if anchor.startswith(period):
+            return round(x + step / 2, 1)
+    return -1.0
+
+
+def _short(period: str, first: bool) -> str:
+    if len(period) == 13:
+        return period[11:]
+    if len(period) == 10:
+        return str(int(period[8:]))
+    if len(period) == 7:
+        month = _MONTHS[int(period[5:]) - 1]
+        return f"{month} {period[2:4]}" if first or month == "Jan" else month
+    return period
+
+
+def named(period: str) -> str:
+    """A span or a period for people."""
+    if len(period) == 13:
+        return f"{named(period[:10])}, {period[11:]}:00"
+    if len(period) == 10:
+        return f"{int(period[8:])} {named(period[:7])}"
+    if len(period) == 7:
+        return f"{_MONTHS[int(period[5:]) - 1]} {period[:4]}"
+    return period or "all time"

@@ -1,0 +1,152 @@
+"""Taking in what others share: with `team` provenance, in their name, as one step to be undone.
+
+What is our own is not taken, nor what was erased here; what is refused is counted with a word, and
+takes nothing else with it. What somebody forgot here stays forgotten, in whatever words it comes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from holdfast.capture.redact import Redactor
+from holdfast.model.curation import Action, Curation
+from holdfast.model.ids import content_id
+from holdfast.model.team import Shared
+from holdfast.model.uris import parse_uri, uri
+from holdfast.refine.core.passages import shared_passage
+from holdfast.refine.ingest.erasure_marks import Erased
+from holdfast.sources.share_format import Refused, later, path_of
+from holdfast.store.protocol import Reader, Writer
+from holdfast.store.shared import Taking
+
+SHARED = "shared"
+TAKING = "taking"
+_AHEAD = timedelta(days=2)
+
+
+class Place(NamedTuple):
+    """Where things are taken from: its name, and the commits that were read there."""
+
+    name: str
+    heads: tuple[str, ...] = ()
+
+
+class ToTake(NamedTuple):
+    """What taking in would change: what is new, what is said anew, and what was taken back by who
+    shared it; how much is known or our own; what is refused, by reason; secrets taken out."""
+
+    place: Place
+    added: tuple[Shared, ...] = ()
+    changed: tuple[Shared, ...] = ()
+    gone: tuple[Shared, ...] = ()
+    known: int = 0
+    own: int = 0
+    erased: int = 0
+    refused: tuple[Refused, ...] = ()
+    redacted: int = 0
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to take."""
+        return not (self.added or self.changed or self.gone)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many lines were refused, by reason."""
+        return dict(sorted(Counter(line.why for line in self.refused).items()))
+
+
+def plan(
+    writer: Writer,
+    bank: str,
+    found: tuple[Mapping[str, Shared], Iterable[Refused]],
+    place: Place,
+    now: str,
+    redactor: Redactor,
+    email: str,
+) -> ToTake:
+    """What taking in some shared records would change; `email` is who we are."""
+    held = {shared.id: shared for shared in writer.held_shared(bank)}
+    records, refused = found
+    sent = writer.sent(bank)
+    told = ToTake(place, refused=tuple(refused))
+    latest = (datetime.fromisoformat(now) + _AHEAD).isoformat()
+    erased = Erased(writer, bank, [("shared", id) for id in records])
+    for id in sorted(records):
+        record, before = records[id], held.get(id)
+        if erased.has("shared", id):
+            told = told._replace(erased=told.erased + 1)
+        elif record.shared > latest:
+            line = Refused(path_of(record.email), 0, "dated in the future")
+            told = told._replace(refused=(*told.refused, line))
+        elif id in sent or _is_own(writer, bank, record, email):
+            told = told._replace(own=told.own + 1)
+        elif before is not None and later(before, record) is before:
+            told = told._replace(known=told.known + 1)
+        elif record.gone:
+            told = _taken_back(told, before, record)
+        else:
+            told = _taken(told, before, record, redactor)
+    return told
+
+
+def _is_own(reader: Reader, bank: str, record: Shared, email: str) -> bool:
+    """Whether a record was shared in our name out of a memory that knows what this one does."""
+    named = parse_uri(record.origin)
+    if named is None or record.email.lower() != email.lower():
+        return False
+    there = reader.find(bank, named.word, named.id) or reader.put_away(bank, named.word, named.id)
+    return any(one.id == named.id for one in there)
+
+
+def _taken_back(told: ToTake, before: Shared | None, record: Shared) -> ToTake:
+    if before is None or before.gone:
+        return told._replace(known=told.known + 1)
+    return told._replace(gone=(*told.gone, record))
+
+
+def _taken(told: ToTake, before: Shared | None, record: Shared, redactor: Redactor) -> ToTake:
+    """Secrets do not come in, even where somebody else let them out."""
+    texts = [redactor.redact(text) for text in (record.text, record.note, record.author)]
+    files = tuple(redactor.redact(file).text for file in record.files)
+    clean = replace(
+        record, text=texts[0].text, note=texts[1].text, author=texts[2].text, files=files
+    )
+    told = told._replace(redacted=told.redacted + sum(sum(t.taken.values()) for t in texts))
+    if before is None or before.gone:
+        return told._replace(added=(*told.added, clean))
+    return told._replace(changed=(*told.changed, clean))
+
+
+def take(writer: Writer, bank: str, planned: ToTake, now: Callable[[], str], who: str) -> str:
+    """Take in what was planned; returns the name of the taking, "" if there was nothing."""
+    if planned.nothing:
+        return ""
+    time = now()
+    found = (*planned.added, *planned.changed, *planned.gone)
+    records = [replace(record, bank=bank) for record in found]
+    id = content_id(TAKING, bank, time, *(record.version for record in records))
+    name = uri(TAKING, id)
+    with writer.transaction():
+        writer.put_taking(Taking(bank, id, planned.place.name, planned.place.heads, time), records)
+        told = f"{len(records)} from {planned.place.name}"
+        writer.curate(Curation(0, bank, time, Action.PULL, name, told, who))
+        show(writer, bank, [record.id for record in records])
+    return name
+
+
+def show(writer: Writer, bank: str, ids: Iterable[str]) -> None:
+    """Make what is shown of some shared records findable, and nothing else of them."""
+    listed = list(ids)
+    shown = {shared.id: shared for shared in writer.shared(bank)}
+    passages = [shared_passage(shown[id]) for id in listed if id in shown]
+    writer.put_shared_passages(bank, listed, passages)
+
+
+def show_again(writer: Writer, bank: str, kind: str, id: str) -> None:
+    """The same for one shared record, or for all that a taking brought."""
+    show(writer, bank, writer.taken(bank, id) if kind == TAKING else [id])

@@ -1,0 +1,138 @@
+"""Work by what is known of it: the file it touched, what it was about, its type, its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast.errors import InputError
+from holdfast.model.forge import Pull
+from holdfast.model.query import Filter
+from holdfast.model.records import Exchange
+from holdfast.model.team import Commit
+from holdfast.model.uris import uri
+from holdfast.recall.query.times import read_span
+from holdfast.store.protocol import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An exchange, a commit or a pull that passed a filter. `type` is that of the exchange, else
+    "commit" or what became of the pull; `files` are those it changed and, of an exchange,
+    `files_read` those it only read."""
+
+    uri: str
+    kind: str
+    time: str
+    type: str
+    title: str
+    files: tuple[str, ...]
+    files_read: tuple[str, ...]
+    session: str
+    bank: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What passed a filter, the latest first; `more` when the limit left some out."""
+
+    bank: str
+    filter: Filter
+    findings: tuple[Finding, ...]
+    more: bool = False
+
+
+def make_filter(
+    file: str = "", concept: str = "", type: str = "", since: str = "", until: str = ""
+) -> Filter:
+    """A filter as people give it: dates as ISO 8601, `until` a day or month with all of it."""
+    given = Filter(file.strip(), concept.strip(), type, since.strip(), until.strip())
+    if not any(given):
+        raise InputError(
+            "There is nothing to find by.",
+            "Give at least one of --file, --concept, --type, --since, --until.",
+        )
+    return given._replace(
+        since=read_span(given.since).first if given.since else "",
+        until=read_span(given.until).end if given.until else "",
+    )
+
+
+def find(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> Found:
+    """The exchanges, and by file the commits and pulls, that pass a filter."""
+    records = _passing(reader, bank, filter, limit + 1)
+    if not records and filter.file and not filter.file.endswith("/"):
+        filter = filter._replace(file=f"{filter.file}/")
+        records = _passing(reader, bank, filter, limit + 1)
+    findings = _findings(reader, records[:limit])
+    return Found(bank or "", filter, findings, len(records) > limit)
+
+
+def _passing(
+    reader: Reader, bank: str | None, filter: Filter, limit: int
+) -> list[Exchange | Commit | Pull]:
+    records: list[Exchange | Commit | Pull] = [*reader.sift(bank, filter, limit)]
+    if filter.file and not (filter.concept or filter.type):
+        records += reader.pulls_touching(bank, filter, limit)
+        records.sort(key=_time, reverse=True)
+    return records
+
+
+def commits_touching(
+    reader: Reader, bank: str | None, filter: Filter, limit: int
+) -> tuple[list[Commit], str]:
+    """The commits that touched a file or a folder, the latest first, and the path that was meant:
+    a folder is one also where its last sign is left out."""
+    for file in dict.fromkeys((filter.file, filter.file.rstrip("/") + "/")):
+        sifted = reader.sift(bank, filter._replace(file=file), limit)
+        commits = [record for record in sifted if isinstance(record, Commit)]
+        if commits:
+            return commits, file
+    return [], filter.file
+
+
+def is_meant(path: str, file: str) -> bool:
+    """Whether a filter's `file` means a path: itself, its end, or a folder that it lies in."""
+    path, file = (text.replace("\\", "/").removeprefix("./") for text in (path, file))
+    if file.endswith("/"):
+        return path.startswith(file)
+    return bool(file) and (path == file or path.endswith("/" + file))
+
+
+def _time(record: Exchange | Commit | Pull) -> str:
+    return record.started if isinstance(record, Exchange) else record.time
+
+
+def _findings(reader: Reader, records: Sequence[Exchange | Commit | Pull]) -> tuple[Finding, ...]:
+    return tuple(
+        _of_exchange(reader, record)
+        if isinstance(record, Exchange)
+        else _of_pull(record)
+        if isinstance(record, Pull)
+        else _of_commit(record)
+        for record in records
+    )
+
+
+def _of_exchange(reader: Reader, exchange: Exchange) -> Finding:
+    x = exchange
+    session = reader.session(x.bank, x.session)
+    return Finding(
+        uri("exchange", x.id), "exchange", x.started, x.type.value, x.title, x.files_modified,
+        x.files_read, session.host if session else x.session, x.bank,
+    )  # fmt: skip
+
+
+def _of_commit(commit: Commit) -> Finding:
+    c = commit
+    return Finding(
+        uri("commit", c.id), "commit", c.time, "commit", c.subject, c.files, (), "", c.bank
+    )
+
+
+def _of_pull(pull: Pull) -> Finding:
+    p = pull
+    return Finding(
+        uri("pull", p.id), "pull", p.time, p.state.value, f"#{p.number} {p.title}", p.files, (),
+        "", p.bank,
+    )  # fmt: skip

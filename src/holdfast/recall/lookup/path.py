@@ -1,0 +1,241 @@
+"""The whole path through a record in one call: fact, concept, exchange, turn, raw line.
+
+Upwards it names what rests on the record, downwards what the record rests on, each rung with the
+one it hangs under. Anything that gives evidence as URIs has its place here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from holdfast.language import cut
+from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.graph import Entity
+from holdfast.model.imports import Imported
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit, Shared
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.lookup.commit_links import records_below
+from holdfast.recall.lookup.trace import find_record, raw_line, word_of
+from holdfast.store.protocol import Reader, Record
+
+LEVELS: Mapping[str, str] = {
+    "rule": "L4",
+    "fact": "L4",
+    "memory": "L4",
+    "concept": "L3",
+    "session": "L2",
+    "digest": "L2",
+    "exchange": "L2",
+    "turn": "L1",
+    "line": "raw",
+}
+_TITLE = 120
+_MOST = {"exchange": 50, "turn": 200}
+_OTHERS = 50
+
+
+class Rung(NamedTuple):
+    """One record on a path, and the URI of the one above that it hangs under; `path`, `line` and
+    `state` are those of a raw line."""
+
+    level: str
+    kind: str
+    uri: str
+    title: str
+    time: str
+    under: str = ""
+    path: str = ""
+    line: int = 0
+    state: str = ""
+
+
+class Path(NamedTuple):
+    """A path: what rests on a record, the record, and what it rests on, down to the raw lines.
+    `left_out` counts what did not fit, by kind."""
+
+    uri: str
+    kind: str
+    up: tuple[Rung, ...]
+    here: Rung
+    down: tuple[Rung, ...]
+    left_out: Mapping[str, int]
+
+
+def path(reader: Reader, bank: str | None, text: str) -> Path:
+    """The path through the record that a URI, or the start of an id, names."""
+    record = find_record(reader, bank, text)
+    return _Walk(reader).path(record)
+
+
+class _Walk:
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._met: set[str] = set()
+        self._counted: Counter[str] = Counter()
+        self._left_out: Counter[str] = Counter()
+
+    def path(self, record: Record) -> Path:
+        up = list(self._up(record))
+        here = _rung(record, "")
+        self._met.add(here.uri)
+        down = tuple(self._down(record))
+        order = {level: n for n, level in enumerate(("L4", "L3", "L2", "L1"))}
+        up.sort(key=lambda rung: order.get(rung.level, 0))
+        return Path(here.uri, here.kind, tuple(up), here, down, dict(self._left_out))
+
+    def _up(self, record: Record) -> Iterator[Rung]:
+        """What rests on a record, and what rests on that."""
+        below = [record]
+        while below:
+            found: dict[str, Record] = {}
+            for one in below:
+                for above in self._above(one):
+                    found[_uri(above)] = above
+            new = {name: above for name, above in found.items() if name not in self._met}
+            self._met |= new.keys()
+            yield from (_rung(above, "") for above in new.values())
+            below = list(new.values())
+
+    def _above(self, record: Record) -> Iterator[Record]:
+        if isinstance(record, Turn):
+            for exchange in self._reader.exchanges(record.bank, record.session):
+                if exchange.first_seq <= record.seq <= exchange.last_seq:
+                    yield exchange
+        yield from self._reader.facts_on(record.bank, _uri(record))
+        concept = self._reader.concept_of(record.bank, word_of(record), record.id)
+        if concept is not None:
+            yield concept
+
+    def _down(self, record: Record) -> Iterator[Rung]:
+        """What a record rests on, each before what that rests on in turn."""
+        own = _uri(record)
+        if isinstance(record, Turn):
+            yield from self._line(record)
+            return
+        if isinstance(record, Fact):
+            yield from self._down_from_fact(record)
+            return
+        for below in self._below(record):
+            name = _uri(below)
+            if name in self._met:
+                continue
+            self._met.add(name)
+            kind = word_of(below)
+            if self._counted[kind] >= _MOST.get(kind, _OTHERS):
+                self._left_out[kind] += 1
+                continue
+            self._counted[kind] += 1
+            yield _rung(below, own)
+            yield from self._down(below)
+
+    def _down_from_fact(self, fact: Fact) -> Iterator[Rung]:
+        """Each piece of evidence under the exchange it was said in, and that under its concept."""
+        for evidence in self._named(fact.bank, fact.evidence):
+            chain = [*reversed(list(self._over(evidence))), evidence]
+            under = _uri(fact)
+            for record in chain:
+                if _uri(record) not in self._met:
+                    self._met.add(_uri(record))
+                    yield _rung(record, under)
+                under = _uri(record)
+            yield from self._down(evidence)
+
+    def _over(self, record: Record) -> Iterator[Record]:
+        """The exchange that a turn stands in, and the concept of either."""
+        while True:
+            above = [one for one in self._above(record) if isinstance(one, Exchange | Concept)]
+            if not above:
+                return
+            record = above[0]
+            yield record
+
+    def _below(self, record: Record) -> Iterable[Record]:
+        reader = self._reader
+        if isinstance(record, Exchange):
+            return reader.turns(record.bank, record.session, record.first_seq, record.last_seq)
+        if isinstance(record, Digest | Session):
+            session = record.session if isinstance(record, Digest) else record.id
+            return reader.exchanges(record.bank, session)
+        if isinstance(record, Pull | Issue):
+            return records_below(reader, record)
+        return self._named(record.bank, _evidence(record))
+
+    def _named(self, bank: str, names: Iterable[str]) -> Iterator[Record]:
+        for name in names:
+            named = parse_uri(name)
+            found = self._reader.find(bank, named.word, named.id, 1) if named else []
+            yield from (record for record in found if named and record.id == named.id)
+
+    def _line(self, turn: Turn) -> Iterator[Rung]:
+        raw = raw_line(self._reader, turn)
+        if raw is not None:
+            yield Rung(
+                LEVELS["line"], "line", "", "", turn.time, uri("turn", turn.id), raw.path, raw.line,
+                raw.state.value,
+            )  # fmt: skip
+
+
+def _evidence(record: Any) -> tuple[str, ...]:
+    """The URIs that a record names as what it rests on."""
+    for name in ("members", "evidence", "evidence_for"):
+        told: tuple[str, ...] = getattr(record, name, ())
+        if told:
+            return told
+    return ()
+
+
+def _uri(record: Record) -> str:
+    return uri(word_of(record), record.id)
+
+
+def _rung(record: Record, under: str) -> Rung:
+    kind = word_of(record)
+    title, time = describe_record(record)
+    return Rung(LEVELS.get(kind, ""), kind, _uri(record), cut(title, _TITLE), time, under)
+
+
+def describe_record(record: Record) -> tuple[str, str]:
+    """What a record is called, and when it was."""
+    match record:
+        case Turn():
+            tool = record.tool
+            said = f"{tool.name} {tool.target or tool.action}" if tool else record.text
+            return said, record.time
+        case Exchange():
+            return record.title, record.started
+        case Digest():
+            return record.request, record.started
+        case Session():
+            return record.title or record.host, record.started
+        case Commit():
+            return record.subject, record.time
+        case Pull() | Issue():
+            return f"#{record.number} {record.title}", record.time
+        case Claim() | Remark() | Shared():
+            return record.text, record.time
+        case Imported():
+            return record.title or record.text, record.time
+        case _:
+            return _describe_known(record)
+
+
+def _describe_known(
+    record: Memory | Concept | Fact | Entity | Rule | Pattern,
+) -> tuple[str, str]:
+    match record:
+        case Memory():
+            return record.what, record.when
+        case Concept():
+            return record.name, record.updated
+        case Fact():
+            return record.content, record.validity.learned
+        case Entity():
+            return record.name, ""
+        case Rule():
+            return record.heading or record.text, record.updated
+        case Pattern():
+            return record.content, record.last

@@ -1,0 +1,220 @@
+"""What came before and after: records of all kinds in the order of time, around one of them.
+
+The order is total: by time, then kind, then id. A record without a time has no place in it;
+how many there are is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from holdfast.errors import InputError
+from holdfast.language import cut
+from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.graph import Entity
+from holdfast.model.imports import Imported
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
+from holdfast.model.query import Moment, Passage
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit, Shared
+from holdfast.model.uris import uri
+from holdfast.recall.lookup.trace import find_record, word_of
+from holdfast.recall.query.times import looks_like_time, read_span
+from holdfast.store.protocol import Reader, Record
+
+# The kinds that tell of work; turns tell of every step of it.
+KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue")
+ALL_KINDS = (*KINDS, "turn", "fact", "remark")
+MOST_UNDATED = 1000
+TITLE_LIMIT = 200
+_END = Moment("~")
+_Forged = Pull | Issue | Remark
+_Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim | _Forged
+_WithTime = Turn | Commit | Claim | _Forged
+_Place = tuple[str, str, int, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One record on a timeline. `note` is the type of an exchange, the outcome of a digest's
+    session, the author of a commit or a remark, what became of a pull or an issue, who speaks in
+    a turn or gave a memory."""
+
+    uri: str
+    kind: str
+    time: str
+    title: str
+    note: str
+    session: str
+    bank: str
+    anchor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Events in order. `anchor` is the URI or the time that they lie around, "" for the latest;
+    `undated` counts the records that have no time, up to `MOST_UNDATED`."""
+
+    bank: str
+    anchor: str
+    events: tuple[Event, ...]
+    undated: int = 0
+    query: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def read_anchor(reader: Reader, bank: str | None, text: str) -> Record | Moment:
+    """What an anchor names: a moment, or a record by its URI or the start of its id."""
+    if looks_like_time(text):
+        return Moment(read_span(text).first)
+    return find_record(reader, bank, text)
+
+
+def timeline(
+    reader: Reader,
+    bank: str | None,
+    anchor: Record | Moment | None = None,
+    kinds: Sequence[str] = (),
+    before: int = 5,
+    after: int = 5,
+) -> Timeline:
+    """The records around an anchor; without one, the latest. Where no kinds are asked for, a
+    turn has the other turns of its session around it too."""
+    if isinstance(anchor, Entity):
+        raise InputError(
+            f"{anchor.name} is no record of a time.", f"See `holdfast entities {anchor.name}`."
+        )
+    if isinstance(anchor, Session):
+        anchor = reader.digest_of(anchor.bank, anchor.id) or Moment(_time_of(anchor))
+    elif isinstance(anchor, Shared):
+        anchor = Moment(anchor.time or anchor.shared)
+    elif isinstance(anchor, Imported):
+        anchor = Moment(anchor.time or anchor.taken)
+    elif isinstance(anchor, Rule | Pattern):
+        anchor = Moment(_time_of(anchor))
+    wanted = tuple(kinds) or KINDS
+    undated = reader.undated(bank, wanted, MOST_UNDATED)
+    if anchor is None:
+        named = ""
+        records = _records(reader, reader.around(bank, _END, wanted, before + after, 0))
+    elif isinstance(anchor, Moment):
+        named = anchor.time
+        records = _records(reader, reader.around(bank, anchor, wanted, before, after))
+    else:
+        named = uri(word_of(anchor), anchor.id)
+        records = _beside(reader, bank, anchor, kinds, before, after)
+    events = tuple(_event(reader, record, record == anchor) for record in records)
+    return Timeline(bank or "", named, events, undated)
+
+
+def _beside(
+    reader: Reader,
+    bank: str | None,
+    anchor: _Timed,
+    kinds: Sequence[str],
+    before: int,
+    after: int,
+) -> list[_Timed]:
+    """An anchor and its neighbours, in order."""
+    time = _time_of(anchor)
+    moment = Moment(time, word_of(anchor), anchor.id, anchor.bank)
+    placed = _placed(reader, reader.around(bank, moment, kinds or KINDS, before, after))
+    at = _place(moment)
+    if isinstance(anchor, Turn) and not kinds:
+        # Turns of one session and one moment lie as they were spoken.
+        turns = reader.turns(
+            anchor.bank, anchor.session, max(0, anchor.seq - before), anchor.seq + after
+        )
+        placed += [((t.time, "turn", t.seq, t.id, t.bank), t) for t in turns if t.time]
+        at = (time, "turn", anchor.seq, anchor.id, anchor.bank)
+    earlier = sorted((item for item in placed if item[0] < at), key=lambda item: item[0])
+    later = sorted((item for item in placed if item[0] > at), key=lambda item: item[0])
+    near = [*earlier[max(0, len(earlier) - before) :], (at, anchor), *later[:after]]
+    return [record for _, record in near]
+
+
+def _records(reader: Reader, passages: Iterable[Passage]) -> list[_Timed]:
+    return [record for _, record in _placed(reader, passages)]
+
+
+def _placed(reader: Reader, passages: Iterable[Passage]) -> list[tuple[_Place, _Timed]]:
+    """The records of passages, each with its place in the order."""
+    placed: list[tuple[_Place, _Timed]] = []
+    for passage in passages:
+        place = _place(Moment(passage.time, passage.kind, passage.id, passage.bank))
+        for record in reader.find(passage.bank, passage.kind, passage.id, limit=1):
+            if record.id == passage.id and isinstance(record, _Timed):
+                placed.append((place, record))
+    return placed
+
+
+def _place(moment: Moment) -> _Place:
+    return moment.time, moment.kind, 0, moment.id, moment.bank
+
+
+def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
+    """The time a record is ordered by: when it began."""
+    if isinstance(record, Memory):
+        return record.when
+    if isinstance(record, Concept):
+        return record.updated
+    if isinstance(record, Fact):
+        return record.validity.learned
+    if isinstance(record, Rule | Pattern):
+        time = record.updated if isinstance(record, Rule) else record.last
+    else:
+        time = record.time if isinstance(record, _WithTime) else record.started
+    if not time:
+        raise InputError(
+            f"{uri(word_of(record), record.id)} has no time, so nothing lies before or after it.",
+            "`holdfast show` opens it by itself.",
+        )
+    return time
+
+
+def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
+    title, note = _words(record)
+    host = ""
+    if not isinstance(record, Commit | Memory | Concept | Fact | _Forged):
+        session = reader.session(record.bank, record.session)
+        host = session.host if session else record.session
+    return Event(
+        uri=uri(word_of(record), record.id),
+        kind=word_of(record),
+        time=_time_of(record),
+        title=cut(title, TITLE_LIMIT),
+        note=note,
+        session=host,
+        bank=record.bank,
+        anchor=anchor,
+    )
+
+
+def _forged_words(record: _Forged) -> tuple[str, str]:
+    if isinstance(record, Remark):
+        return record.text or record.state, record.author
+    return f"#{record.number} {record.title}", f"{record.state.value}, {record.author}"
+
+
+def _words(record: _Timed) -> tuple[str, str]:
+    """Title and note."""
+    if isinstance(record, Digest):
+        return record.request, record.outcome.value
+    if isinstance(record, Exchange):
+        return record.title, record.type.value
+    if isinstance(record, Commit):
+        return record.subject, record.author
+    if isinstance(record, _Forged):
+        return _forged_words(record)
+    if isinstance(record, Memory):
+        return record.what, record.who
+    if isinstance(record, Concept):
+        return record.name, f"{len(record.members)} records"
+    if isinstance(record, Fact):
+        return record.content, f"{record.kind.value}, {record.status.value}"
+    if isinstance(record, Claim):
+        return record.text, record.kind.value
+    if record.tool is not None:
+        return f"{record.tool.name} {record.tool.target or record.tool.action}", record.role.value
+    return record.text, record.speaker or record.role.value

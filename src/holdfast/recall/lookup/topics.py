@@ -1,0 +1,96 @@
+"""Concepts by name, and what keywords lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.errors import NotFoundError
+from holdfast.language import stem, words
+from holdfast.model.knowledge import Concept
+from holdfast.model.uris import SCHEME, parse_uri, uri
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.trace import find_record, word_of
+from holdfast.store.protocol import Reader, Record
+
+# In the order in which they are told: what is permanent first.
+KINDS = ("fact", "memory", "concept", "exchange")
+_MOST = 10_000
+
+
+class Lead(NamedTuple):
+    """A record that a keyword leads to."""
+
+    uri: str
+    kind: str
+    title: str
+    time: str
+    bank: str
+
+
+class Leads(NamedTuple):
+    """What words lead to, the latest of each kind first; `counts` how many there are of each."""
+
+    words: str
+    leads: tuple[Lead, ...]
+    counts: dict[str, int]
+
+
+def leads(reader: Reader, bank: str | None, text: str, limit: int = 20) -> Leads:
+    """The facts, concepts and exchanges that bear some words, so many of each kind."""
+    bearers = reader.bearers(bank, text, _MOST)
+    found: list[Lead] = []
+    counts: dict[str, int] = {}
+    for kind in KINDS:
+        own = [b for b in bearers if b.kind == kind]
+        if own:
+            counts[kind] = len(own)
+        for bearer in own[:limit]:
+            records = reader.find(bearer.bank, kind, bearer.id, 1)
+            found += [_lead(record) for record in records if record.id == bearer.id]
+    return Leads(text, tuple(found), counts)
+
+
+def _lead(record: Record) -> Lead:
+    kind = word_of(record)
+    title, time = describe_record(record)
+    return Lead(uri(kind, record.id), kind, title, time, record.bank)
+
+
+def find_concept(reader: Reader, bank: str | None, text: str) -> Concept:
+    """The concept that a name, an id or the start of one means. A name may be in other words'
+    forms, or only a part; of several that fit, the one that was touched last."""
+    named = parse_uri(text)
+    if text.startswith((SCHEME, "concept/")):
+        record = find_record(reader, bank, text)
+        if isinstance(record, Concept):
+            return record
+    concepts = reader.concepts(bank, _MOST)
+    by_name = [c for c in concepts if c.name.casefold() == text.strip().casefold()]
+    if by_name:
+        return by_name[0]
+    by_id = (
+        [r for r in reader.find(bank, "concept", named.id) if isinstance(r, Concept)]
+        if named
+        else []
+    )
+    if len(by_id) == 1:
+        return by_id[0]
+    asked = _stems(text)
+    close = [c for c in concepts if asked and asked <= _stems(c.name)]
+    if close:
+        return close[0]
+    raise NotFoundError(
+        f"There is no concept {text!r}.", _advice([c.name for c in concepts], asked)
+    )
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in words(text)}
+
+
+def _advice(names: Sequence[str], asked: set[str]) -> str:
+    near = [name for name in names if asked & _stems(name)][:3]
+    if near:
+        return f"There is {', '.join(repr(name) for name in near)}."
+    return "`holdfast concepts` lists them; --bank all looks in every bank."

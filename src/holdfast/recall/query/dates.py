@@ -1,0 +1,394 @@
+"""One stretch of time in English words: a day, a month, "three weeks ago", "last quarter".
+
+A word that may be another thing (may, march, sun, spring, dec) counts only where its
+neighbours make it a time. A month or weekday without a year or week is the latest that has
+begun. `3/5/2026` is read only if one order of its parts is possible and past; with dots the
+day comes first. What lies ahead ("next Monday") is never read, nor what repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from holdfast.language import STOPWORDS
+from holdfast.recall.query.spans import (
+    CALENDAR,
+    DAY,
+    SEASONS,
+    UNITS,
+    Span,
+    ago,
+    containing,
+    date,
+    day,
+    midnight,
+    months,
+    piece,
+    rolling,
+    season,
+    turned,
+)
+from holdfast.regex import regex
+
+_PIECE = regex(r"mid-(?=\w)|[–—]|[^\s–—]+", re.IGNORECASE)
+_NUMERIC = regex(r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?))?|(\d\d?)([/.])(\d\d?)\6(\d{4})")
+_CLOCK = regex(r"\d\d?:\d\d")
+_ORDINAL = regex(r"([0-3]?\d)(st|nd|rd|th)?")
+_QUARTER = regex(r"q([1-4])(?:[-/]?(20\d\d))?|(20\d\d)[-/]?q([1-4])")
+_WRAPPING = "\"'“”‘’()[]{}<>.,;:!?*…"
+
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_MONTH = {spelled: n for n, name in enumerate(_MONTHS, 1) for spelled in (name, name[:3])} | {
+    "sept": 9
+}
+_BARE_MONTHS = frozenset(_MONTHS) - {"march", "april", "may", "june", "august"}
+_DOUBTFUL_MONTHS = frozenset("march may mar sep oct dec".split())
+_DOUBTFUL_SHORT = _DOUBTFUL_MONTHS - {"march", "may"}
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAY = {name: n for n, name in enumerate(_WEEKDAYS)}
+_SHORT_WEEKDAY = {name[:3]: n for n, name in enumerate(_WEEKDAYS)} | {
+    "tues": 1, "weds": 2, "thur": 3, "thurs": 3,
+}  # fmt: skip
+_COUNTS = {
+    word: (n, n)
+    for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+} | {"a": (1, 1), "an": (1, 1), "couple": (1, 3), "few": (2, 7), "several": (3, 10)}
+_DAYPARTS = {"morning": (0, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
+_NTH = {"first": 0, "second": 1, "third": 2, "fourth": 3}
+_PARTS = {
+    "early": (0, 3), "beginning": (0, 3), "start": (0, 3), "mid": (1, 3), "mid-": (1, 3),
+    "middle": (1, 3), "late": (2, 3), "end": (2, 3),
+}  # fmt: skip
+_LAST = ("last", "previous", "past")
+_THIS = ("this", "current")
+_AHEAD_OR_REPEATING = frozenset("next every each any coming following per".split())
+
+
+class Token(NamedTuple):
+    """A piece of the text: its word in lower case, its spelling, and where it stands. An empty
+    word is the end of a sentence."""
+
+    word: str
+    spelled: str = ""
+    start: int = 0
+    end: int = 0
+    comma: bool = False
+
+
+class Found(NamedTuple):
+    """A span, and the place of the first token after it."""
+
+    span: Span
+    after: int
+
+
+def tokens_of(text: str, start: int, end: int) -> list[Token]:
+    """The tokens of a stretch of text; names and numbers of code stay in one piece."""
+    found: list[Token] = []
+    for match in _PIECE.finditer(text, start, end):
+        core = match[0].strip(_WRAPPING)
+        if not core:
+            found.append(Token(""))
+            continue
+        first = match.start() + match[0].index(core)
+        tail = text[first + len(core) : match.end()]
+        word = core.lower().removesuffix("'s").removesuffix("’s") + "()" * ("(" in tail)
+        found.append(Token(word, core, first, first + len(core), "," in tail))
+        if any(stop in tail for stop in ".!?;:") and word not in _MONTH:
+            found.append(Token(""))
+    return found
+
+
+class Dates:
+    """Reads the stretch of time that starts at a token."""
+
+    def __init__(self, tokens: Sequence[Token], now: datetime) -> None:
+        self.tokens = tokens
+        self.now = now
+        self.today = midnight(now)
+
+    def word(self, at: int) -> str:
+        """The word at a place, "" outside of the text and between sentences."""
+        return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
+
+    def read(self, at: int, led: bool = False) -> Found | None:
+        """The stretch that starts here; `led` if a word before it announces a time."""
+        if self.word(at - 1) in _AHEAD_OR_REPEATING or not self.word(at):
+            return None
+        return self._slice(at) or self._part(at) or self._whole(at, led)
+
+    def _whole(self, at: int, led: bool) -> Found | None:
+        readers: tuple[Callable[[int, bool], Found | None], ...] = (
+            self._fixed, self._ago, self._last, self._weekday, self._numeric, self._dated,
+            self._month, self._quarter, self._season, self._year,
+        )  # fmt: skip
+        return next((found for reader in readers if (found := reader(at, led))), None)
+
+    def count(self, at: int) -> tuple[int, int, int] | None:
+        """A number in words or digits: at least, at most, and the place after it."""
+        word = self.word(at)
+        if word == "a" and self.word(at + 1) in ("few", "couple"):
+            at, word = at + 1, self.word(at + 1)
+        if word.isascii() and word.isdigit() and len(word) <= 4:
+            return int(word), int(word), at + 1
+        if word not in _COUNTS:
+            return None
+        return *_COUNTS[word], at + (2 if word == "couple" and self.word(at + 1) == "of" else 1)
+
+    def _fixed(self, at: int, led: bool) -> Found | None:
+        word, today = self.word(at), self.today
+        three = " ".join(self.word(n) for n in range(at, at + 3))
+        if three == "day before yesterday":
+            return Found(day(today - 2 * DAY), at + 3)
+        if three in ("week before last", "month before last", "year before last"):
+            return self._before(at + 3, word, 2)
+        if word in ("today", "yesterday"):
+            return self._daypart(day(today - DAY * (word == "yesterday")), at + 1)
+        if word == "tonight":
+            return self._daypart(day(today), at, "evening")
+        if word in ("recently", "lately") and self.word(at + 1) != "used":
+            return Found(rolling(self.now, 14, "day") or day(today), at + 1)
+        if word == "other" and self.word(at + 1) == "day" and self.word(at - 1) == "the":
+            return Found(Span(today - 10 * DAY, today), at + 2)
+        return None
+
+    def _daypart(self, span: Span, at: int, part: str = "") -> Found:
+        part = part or self.word(at)
+        if part not in _DAYPARTS:
+            return Found(span, at)
+        first, last = (span.start + DAY * hour / 24 for hour in _DAYPARTS[part])
+        return Found(Span(first, last, span.cycle), at + 1)
+
+    def _ago(self, at: int, led: bool) -> Found | None:
+        count = self.count(at)
+        unit = UNITS.get(self.word(count[2])) if count else None
+        if not count or not unit or self.word(count[2] + 1) not in ("ago", "back"):
+            return None
+        span = ago(self.now, count[0], count[1], unit)
+        return Found(span, count[2] + 2) if span else None
+
+    def _before(self, after: int, unit: str, count: int) -> Found | None:
+        """The calendar week, month, quarter or year so many before this one."""
+        span = containing(self.now, unit)
+        for _ in range(count):
+            span = containing(span.start - DAY, unit) if span else None
+        return Found(span, after) if span else None
+
+    def _slice(self, at: int) -> Found | None:
+        """First week of March; second half of 2025; first quarter of 2026."""
+        which, unit = self.word(at), self.word(at + 1)
+        if self.word(at + 2) != "of" or (which not in _NTH and which != "last"):
+            return None
+        inner = self._inner(at + 3)
+        if not inner:
+            return None
+        span, number = inner.span, _NTH.get(which)
+        if unit in ("half", "quarter"):
+            of = 2 if unit == "half" else 4
+            number = of - 1 if number is None else number
+            return Found(piece(span, number, of), inner.after) if number < of else None
+        length = {"day": DAY, "week": 7 * DAY}.get(unit)
+        if not length:
+            return None
+        start = span.end - length if number is None else span.start + length * number
+        return Found(Span(start, start + length, span.cycle), inner.after)
+
+    def _inner(self, at: int) -> Found | None:
+        """The longer stretch that a part is taken of; "the month" is this one."""
+        at += self.word(at) in ("of", "in")
+        if self.word(at) != "the":
+            return self._whole(at, True)
+        unit = self.word(at + 1)
+        return self._before(at + 2, unit, 0) if unit in CALENDAR else self._whole(at + 1, True)
+
+    def _part(self, at: int) -> Found | None:
+        word = self.word(at)
+        if word == "earlier":
+            found = self._whole(at + 1, False) if self.word(at + 1) in ("this", "today") else None
+            if found and found.span.start < self.now:
+                return Found(Span(found.span.start, self.now), found.after)
+            return None
+        if word not in _PARTS or (
+            word in ("beginning", "start", "middle", "end") and self.word(at + 1) != "of"
+        ):
+            return None
+        inner = self._inner(at + 1)
+        return Found(piece(inner.span, *_PARTS[word]), inner.after) if inner else None
+
+    def _last(self, at: int, led: bool) -> Found | None:
+        word, what = self.word(at), self.word(at + 1)
+        if word not in _LAST and word not in _THIS:
+            return None
+        if what in SEASONS:
+            return self._latest_season(at + 2, what, word in _LAST)
+        if what in _DAYPARTS and (word == "this" or what == "night"):
+            return self._daypart(day(self.today - DAY * (word in _LAST)), at + 1)
+        if what in _MONTH or what in _WEEKDAY or what in _SHORT_WEEKDAY:
+            return self._last_named(at + 1, word)
+        if word in _LAST:
+            return self._last_units(at, word)
+        return self._before(at + 2, what, 0) if what in CALENDAR else self._weekend(at + 1, 0)
+
+    def _last_units(self, at: int, word: str) -> Found | None:
+        count, what = self.count(at + 1), self.word(at + 1)
+        if count and (unit := UNITS.get(self.word(count[2]))):
+            span = rolling(self.now, count[1], unit)
+            return Found(span, count[2] + 1) if span else None
+        if what in CALENDAR and self.word(at + 2) != "of":
+            if word != "past":
+                return self._before(at + 2, what, 1)
+            span = rolling(self.now, 1, what)
+            return Found(span, at + 2) if span else None
+        if what in ("day", "hour", "fortnight") and self.word(at + 2) != "of":
+            span = rolling(self.now, 1, what)
+            return Found(span, at + 2) if span else None
+        return self._weekend(at + 1, 1)
+
+    def _weekend(self, at: int, back: int) -> Found | None:
+        if self.word(at) != "weekend":
+            return None
+        saturday = self.today - DAY * (self.today.weekday() - 5) - 7 * DAY * back
+        return Found(Span(saturday, saturday + 2 * DAY, "week"), at + 1)
+
+    def _last_named(self, at: int, word: str) -> Found | None:
+        """Last Tuesday, last March: one that is over, so not today and not this month."""
+        found = self._weekday(at, True) or self._dated(at, True) or self._month(at, True)
+        if not found or word in _THIS or not found.span.cycle or found.span.end <= self.now:
+            return found
+        span = turned(found.span, 1)
+        return Found(span, found.after) if span else None
+
+    def _weekday(self, at: int, led: bool) -> Found | None:
+        word = self.word(at)
+        number = _WEEKDAY.get(word)
+        if number is None and led:
+            # Sat and Sun are mostly a verb and a company.
+            fits = word not in ("sat", "sun") or self.word(at - 1) in (*_LAST, *_THIS)
+            number = _SHORT_WEEKDAY.get(word) if fits else None
+        if word == "weekend" and led and self.word(at - 1) == "the":
+            return self._weekend(at, int(self.today.weekday() < 5))
+        if number is None:
+            return None
+        behind = (self.today.weekday() - number) % 7
+        found = day(self.today - DAY * behind)
+        return self._daypart(found._replace(cycle="week"), at + 1)
+
+    def _numeric(self, at: int, led: bool) -> Found | None:
+        match = _NUMERIC.fullmatch(self.word(at))
+        # With a time of day it is a line of a log.
+        if not match or _CLOCK.match(self.word(at + 1)):
+            return None
+        year, _, month, number, one, sign, two, late_year = match.groups()
+        if year:
+            span = date(int(year), int(month), int(number)) if number else None
+            span = span if number else months(int(year), int(month), 1)
+            return Found(span, at + 1) if span else None
+        orders = ((two, one),) if sign == "." else dict.fromkeys(((one, two), (two, one)))
+        spans = [date(int(late_year), int(m), int(d)) for m, d in orders]
+        past = [span for span in spans if span and span.start <= self.now]
+        return Found(past[0], at + 1) if len(past) == 1 else None
+
+    def _ordinal(self, at: int) -> int:
+        match = _ORDINAL.fullmatch(self.word(at))
+        return int(match[1]) if match and 1 <= int(match[1]) <= 31 else 0
+
+    def _year_at(self, at: int) -> int:
+        word = self.word(at)
+        return int(word) if len(word) == 4 and word.isascii() and word.isdigit() else 0
+
+    def _dated(self, at: int, led: bool) -> Found | None:
+        """5 March 2026, the 5th of March, March 5th, Mar 5, 2026."""
+        number = self._ordinal(at)
+        place = at + 1 + (self.word(at + 1) == "of") if number else at
+        month = _MONTH.get(self.word(place), 0)
+        after = place + 1
+        if month and not number:
+            number, after = self._ordinal(place + 1), place + 2
+        if not month or not number:
+            return None
+        year = self._year_at(after)
+        name = self.tokens[place]
+        if name.word in _DOUBTFUL_MONTHS and not (year or led or name.spelled[0].isupper()):
+            return None
+        if year:
+            span = date(year, month, number)
+            return Found(span, after + 1) if span else None
+        # A leap day comes every eighth year at the rarest.
+        past = (date(self.now.year - n, month, number) for n in range(9))
+        span = next((found for found in past if found and found.start <= self.now), None)
+        return Found(span._replace(cycle="year"), after) if span else None
+
+    def _month(self, at: int, led: bool) -> Found | None:
+        word = self.word(at)
+        month = _MONTH.get(word)
+        if not month:
+            return None
+        after = at + 1 + (self.word(at + 1) == "of")
+        if year := self._year_at(after):
+            span = months(year, month, 1)
+            return Found(span, after + 1) if span else None
+        upper = self.tokens[at].spelled[0].isupper()
+        if word not in _BARE_MONTHS and not led and not (upper and self.word(at - 1) == "the"):
+            return None
+        no_such_day = self._ordinal(at + 1) and self._year_at(at + 2)
+        if no_such_day or (word == "jan" and self.word(at - 1) in ("from", "by")):
+            return None
+        if not upper and (word in _DOUBTFUL_SHORT or self.word(at + 1) in ("be", "have", "not")):
+            return None
+        span = months(self.now.year - (month > self.now.month), month, 1)
+        return Found(span._replace(cycle="year"), at + 1) if span else None
+
+    def _quarter(self, at: int, led: bool) -> Found | None:
+        match = _QUARTER.fullmatch(self.word(at))
+        if not match:
+            return None
+        number = int(match[1] or match[4])
+        after = at + 1 + (self.word(at + 1) == "of")
+        year = int(match[2] or match[3] or 0) or self._year_at(after)
+        if year:
+            span = months(year, number * 3 - 2, 3)
+            return Found(span, at + 1 if match[2] or match[3] else after + 1) if span else None
+        if not led:
+            return None
+        begun = number * 3 - 2 <= self.now.month
+        span = months(self.now.year - (not begun), number * 3 - 2, 3)
+        return Found(span._replace(cycle="year"), at + 1) if span else None
+
+    def _season(self, at: int, led: bool) -> Found | None:
+        """Spring is a framework and fall is a verb, so these two need "the" or a year."""
+        name = self.word(at)
+        if name not in SEASONS:
+            return None
+        after = at + 1 + (self.word(at + 1) == "of")
+        if year := self._year_at(after):
+            span = season(name, year)
+            return Found(span, after + 1) if span else None
+        announced = self.word(at - 1) in ("the", *_PARTS) and self._ends(at)
+        if not led or (name in ("spring", "fall") and not announced):
+            return None
+        return self._latest_season(at + 1, name, False)
+
+    def _latest_season(self, after: int, name: str, over: bool) -> Found | None:
+        spans = (season(name, self.now.year - n) for n in range(3))
+        for span in spans:
+            if span and (span.end if over else span.start) <= self.now:
+                return Found(span._replace(cycle="year"), after)
+        return None
+
+    def _ends(self, at: int) -> bool:
+        """Whether no noun follows, which the word would only describe or count."""
+        follows = self.word(at + 1)
+        return not follows or follows in STOPWORDS or self.tokens[at].comma
+
+    def _year(self, at: int, led: bool) -> Found | None:
+        """A bare year, after a word that announces one and not before what it may count."""
+        year = self._year_at(at)
+        if not led or not self._ends(at) or not self.now.year - 25 <= year <= self.now.year:
+            return None
+        span = months(year, 1, 12)
+        return Found(span, at + 1) if span else None

@@ -1,0 +1,61 @@
+"""What plugins said to a question, as hits: set apart, attributed, and after all that is ours.
+
+A plugin may answer with the question itself, or with anything. So its texts are weighed only
+against the words of the question, and only among themselves; they have no part in the ranking of
+what is remembered, and never a better score than the last of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from holdfast.model.query import Hit, Layer, Place
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.parallel import Finish
+from holdfast.recall.core.relevance import clears, judge, worth_showing
+from holdfast.recall.query.question import Query
+
+KIND = "provided"
+MOST = 6
+_WORTH = 0.5
+
+
+def judged(query: Query, finishes: Iterable[Finish]) -> tuple[Candidate, ...]:
+    """The texts that speak of the question, best first; equal ones in the order they came."""
+    found: list[Candidate] = []
+    for finish in finishes:
+        for find in finish.found.finds:
+            candidate = Candidate(find.passage, {finish.strategy.name: len(found) + 1})
+            judge(candidate, query.weight)
+            candidate.score = _WORTH * candidate.covered
+            found.append(candidate)
+    ranked = sorted(found, key=lambda c: -c.covered)
+    good = [c for c in ranked if worth_showing(c)] if clears(ranked) else []
+    return tuple(good[:MOST])
+
+
+def hits(told: Iterable[Candidate], ours: Sequence[Hit]) -> tuple[Hit, ...]:
+    """They as the world sees them."""
+    most = min((hit.score for hit in ours), default=1.0)
+    return tuple(_hit(candidate, min(most, candidate.score)) for candidate in told)
+
+
+def _hit(candidate: Candidate, score: float) -> Hit:
+    passage = candidate.passage
+    provider = passage.id.rpartition("/")[0]
+    return Hit(
+        uri=uri(KIND, passage.id),
+        kind=KIND,
+        layer=Layer.PROVIDERS,
+        score=round(score, 4),
+        text=passage.body,
+        time=passage.time,
+        session="",
+        bank=passage.bank,
+        source=Place(id=provider),
+        trust=Trust.EXTERNAL,
+        provider=provider,
+        why={"coverage": round(candidate.covered, 3), "coverage_alone": round(candidate.alone, 3)},
+    )

@@ -1,0 +1,163 @@
+"""What it would take to have a model sum up again what it was asked for in an older way.
+
+An estimate, made of the very questions that would be asked; only the answers are guessed. Nothing
+is asked, and nothing written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from math import ceil
+from typing import NamedTuple
+
+from holdfast.inference.chat import Question, Usage
+from holdfast.model.accounts import Spent
+from holdfast.model.records import Session
+from holdfast.refine.by_model.summary_queue import (
+    WORTH_BYTES,
+    Waiting,
+    batches,
+    waiting_digest,
+    waiting_exchanges,
+)
+from holdfast.refine.model_output import prompts
+from holdfast.settings import Caps
+from holdfast.spend.governor import most_of
+from holdfast.spend.prices import Price
+from holdfast.store.protocol import Store
+
+# What an exchange or a digest takes to tell, by guess; a call reserves more than ten times that.
+ANSWER_TOKENS = 300
+
+
+class Need(NamedTuple):
+    """What one session asks for, and about what it takes."""
+
+    bank: str
+    session: str
+    exchanges: int = 0
+    digests: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(self.tokens_in, self.tokens_out)
+
+    def ask(self, question: Question, answers: int = 1) -> Need:
+        """The same and one call more."""
+        return self._replace(
+            calls=self.calls + 1,
+            tokens_in=self.tokens_in + most_of(question).tokens_in,
+            tokens_out=self.tokens_out + answers * ANSWER_TOKENS,
+        )
+
+
+class Estimate(NamedTuple):
+    """What all of it takes. `sessions` can be summed up again; `capped` ones cannot, since what
+    is left of their caps does not suffice. `usd` is None where no price is known. `days` is how
+    many it lasts, as the caps of a day allow; None if they allow nothing."""
+
+    sessions: tuple[Need, ...] = ()
+    capped: tuple[Need, ...] = ()
+    exchanges: int = 0
+    digests: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = None
+    days: int | None = 0
+
+
+def needs(
+    store: Store,
+    sessions: Iterable[tuple[str, str]],
+    is_over: Callable[[Session], bool],
+    tokens: int,
+) -> Iterator[Need]:
+    """What each of these sessions asks for, if anything."""
+    for bank, id in sessions:
+        session = store.session(bank, id)
+        if session is not None:
+            yield _need(store, session, is_over(session), tokens)
+
+
+def _need(store: Store, session: Session, over: bool, tokens: int) -> Need:
+    need = Need(session.bank, session.id)
+    found = waiting_exchanges(store, session, over, tokens, again=True)
+    waiting = [one for one in found if one.size >= WORTH_BYTES]
+    for batch in batches(waiting, tokens):
+        need = _ask_batch(need, batch)._replace(exchanges=need.exchanges + len(batch))
+    if not over:
+        return need
+    digest = waiting_digest(store, session, tokens, again=True)
+    if digest is not None and digest.text:
+        return need.ask(prompts.digest_question(digest.text))._replace(digests=1)
+    return need
+
+
+def _ask_batch(need: Need, batch: list[Waiting]) -> Need:
+    if len(batch) > 1 or len(batch[0].parts) == 1:
+        texts = [one.parts[0] for one in batch]
+        return need.ask(prompts.exchanges_question(texts), len(batch))
+    for number, part in enumerate(batch[0].parts):
+        need = need.ask(prompts.exchanges_question([part]))
+        # Each part but the first is told what the ones before came to.
+        need = need._replace(tokens_in=need.tokens_in + (ANSWER_TOKENS if number else 0))
+    return need
+
+
+def estimate(
+    found: Iterable[Need],
+    caps: Caps,
+    price: Price | None,
+    spent_today: Spent,
+    spent_for: Callable[[str, str], Spent],
+) -> Estimate:
+    """Add up, and hold against the caps."""
+    sessions: list[Need] = []
+    capped: list[Need] = []
+    for need in found:
+        fits = not need.calls or _fits(need, caps, price, spent_for(need.bank, need.session))
+        (sessions if fits else capped).append(need)
+    total = Usage(sum(n.tokens_in for n in sessions), sum(n.tokens_out for n in sessions))
+    usd = None if price is None else price.of(total)
+    return Estimate(
+        tuple(sessions),
+        tuple(capped),
+        sum(n.exchanges for n in sessions),
+        sum(n.digests for n in sessions),
+        sum(n.calls for n in sessions),
+        total.tokens_in,
+        total.tokens_out,
+        usd,
+        _days(total, usd, caps, spent_today),
+    )
+
+
+def _fits(need: Need, caps: Caps, price: Price | None, spent: Spent) -> bool:
+    """Whether the whole session can be done: half of it would leave it without a digest. The last
+    call needs the room that every call reserves."""
+    usage = Usage(need.tokens_in, need.tokens_out + prompts.ANSWER_TOKENS)
+    if spent.tokens + usage.tokens_in + usage.tokens_out > caps.session_tokens:
+        return False
+    return price is None or spent.usd + price.of(usage) <= caps.session_usd
+
+
+def _days(total: Usage, usd: float | None, caps: Caps, today: Spent) -> int | None:
+    tokens = total.tokens_in + total.tokens_out
+    if not tokens:
+        return 0
+    lasts = [_lasts(tokens, caps.day_tokens, today.tokens)]
+    if usd:
+        lasts.append(_lasts(usd, caps.day_usd, today.usd))
+    return None if None in lasts else max(day for day in lasts if day is not None)
+
+
+def _lasts(need: float, cap: float, spent: float) -> int | None:
+    """On how many days something is spent, today among them."""
+    if cap <= 0:
+        return None
+    left = max(0.0, cap - spent)
+    return 1 if need <= left else 1 + ceil((need - left) / cap)

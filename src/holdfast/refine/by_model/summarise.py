@@ -1,0 +1,251 @@
+"""L2 by a model: summaries of exchanges and of sessions, where the settings allow to ask one.
+
+The work list is derived: sessions with something by rules alone that was not tried. An exchange
+that still goes on is left alone, since it would be paid for again at its next turn. Each answer is
+stored with its check in the transaction that makes its session stale, so that whatever is killed
+is found again and not paid again, but for the call in flight. What comes to nothing is noted, and
+the rules' version stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from holdfast.capture.redact import Redactor
+from holdfast.errors import ModelAnswerError, ModelError, ModelTooLongError, SpendError
+from holdfast.inference.chat import Question
+from holdfast.model.accounts import Summary
+from holdfast.model.ids import content_id
+from holdfast.model.records import Digest, Exchange, Session
+from holdfast.refine.by_model.summary_queue import (
+    WORTH_BYTES,
+    Waiting,
+    batches,
+    waiting_digest,
+    waiting_exchanges,
+)
+from holdfast.refine.model_output import prompts
+from holdfast.refine.model_output.evidence import Evidence
+from holdfast.refine.model_output.responses import ExchangeDraft, read_digest, read_exchanges
+from holdfast.refine.sessions.derive import derive_stale
+from holdfast.refine.sessions.summaries import checked_digest, checked_exchange
+from holdfast.spend.governor import Governor, Purpose
+from holdfast.store.protocol import Store
+
+SUMMARIES, DIGESTS = "summaries", "digests"
+# A model that cannot take in so much is of no use here.
+_LEAST_TOKENS = 500
+_UNBORNE = "nothing in the answer was borne out by the turns"
+_LEFT_OUT = "the model left it out"
+_TOO_SHORT = "too short to be worth a call"
+
+
+class Limits(NamedTuple):
+    """How much is sent at once, after how many uses of tools, and from when on."""
+
+    input_tokens: int
+    tool_uses: int
+    since: str
+
+
+class Done(NamedTuple):
+    """What was summed up, what came to nothing, and why it went no further, if it did not."""
+
+    exchanges: int = 0
+    digests: int = 0
+    failed: int = 0
+    stopped: str = ""
+
+
+class Summariser:
+    """Sums up what waits, with one governor."""
+
+    def __init__(
+        self,
+        store: Store,
+        governor: Governor,
+        limits: Limits,
+        redactor: Redactor,
+        now: Callable[[], str],
+        is_over: Callable[[Session], bool],
+    ) -> None:
+        self._store = store
+        self._governor = governor
+        self._limits = limits
+        self._redactor = redactor
+        self._now = now
+        self._is_over = is_over
+        self._done = Done()
+        self._again = False
+
+    def run(self, tick: Callable[[], None] = lambda: None) -> Done:
+        """Go through the sessions that wait, the latest first, until a cap or a service says no."""
+        waiting = self._store.unsummarised(self._limits.since, prompts.VERSION)
+        return self._go_through(waiting, tick)
+
+    def run_again(
+        self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None] = lambda: None
+    ) -> Done:
+        """The same, for sessions that were summed up when models were asked in an older way. What
+        they made then stands until there is something better."""
+        self._again = True
+        return self._go_through(sessions, tick)
+
+    def _go_through(self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]) -> Done:
+        for bank, id in sessions:
+            session = self._store.session(bank, id)
+            if session is None:
+                continue
+            try:
+                self._sum_up_fitting(session, tick)
+            except SpendError as error:
+                self._stop(error)
+                if not error.session:
+                    break
+            except ModelError as error:
+                self._stop(error)
+                break
+        derive_stale(self._store)
+        return self._done
+
+    def _stop(self, error: ModelError) -> None:
+        self._done = self._done._replace(stopped=error.message)
+
+    def _sum_up_fitting(self, session: Session, tick: Callable[[], None]) -> None:
+        """Sum up in ever smaller parts, until they fit into what the model can take in; it stays
+        at that, for the sessions that follow."""
+        while True:
+            try:
+                return self._sum_up(session, tick)
+            except ModelTooLongError:
+                half = self._limits.input_tokens // 2
+                if half < _LEAST_TOKENS:
+                    raise
+                self._limits = self._limits._replace(input_tokens=half)
+
+    def _sum_up(self, session: Session, tick: Callable[[], None]) -> None:
+        over, tokens = self._is_over(session), self._limits.input_tokens
+        waiting = list(waiting_exchanges(self._store, session, over, tokens, self._again))
+        for one in waiting:
+            if one.size < WORTH_BYTES:
+                self._keep(one.exchange, one.hash, "", _TOO_SHORT)
+        waiting = [one for one in waiting if one.size >= WORTH_BYTES]
+        uses = sum(turn.tool is not None for one in waiting for turn in one.turns)
+        if not over and not self._again and uses < self._limits.tool_uses:
+            return
+        for batch in batches(waiting, tokens):
+            tick()
+            self._sum_up_batch(session, batch)
+        derive_stale(self._store)
+        if over:
+            tick()
+            self._sum_up_session(session)
+
+    def _sum_up_batch(self, session: Session, batch: Sequence[Waiting]) -> None:
+        if len(batch) == 1 and len(batch[0].parts) > 1:
+            drafts = self._in_parts(session, batch[0])
+        else:
+            texts = [one.parts[0] for one in batch]
+            drafts = self._ask_exchanges(session, prompts.exchanges_question(texts), len(batch))
+        for number, one in enumerate(batch, 1):
+            content, problem = "", ""
+            if isinstance(drafts, str):
+                problem = drafts
+            elif number not in drafts:
+                problem = _LEFT_OUT
+            else:
+                evidence = Evidence.of(one.turns)
+                content = checked_exchange(drafts[number], evidence, self._redactor)
+                problem = "" if content else _UNBORNE
+            self._keep(one.exchange, one.hash, content, problem)
+
+    def _in_parts(self, session: Session, one: Waiting) -> dict[int, ExchangeDraft] | str:
+        """An exchange that does not fit at once: each part with what the ones before came to,
+        and each kept, so that it is paid for once."""
+        notes = ""
+        drafts: dict[int, ExchangeDraft] | str = {}
+        for part in one.parts:
+            hash = content_id("part", one.hash, part)
+            known = self._store.summary(session.bank, hash)
+            if known is not None and known.version == prompts.VERSION:
+                notes = known.content
+                drafts = read_exchanges(notes, 1)
+                continue
+            drafts = self._ask_exchanges(session, prompts.exchanges_question([part], notes), 1)
+            if isinstance(drafts, str):
+                return drafts
+            notes = self._redactor.redact(prompts.spell_draft(drafts[1])).text
+            self._keep(one.exchange, hash, notes, "", kind="part")
+        return drafts
+
+    def _ask_exchanges(
+        self, session: Session, question: Question, wanted: int
+    ) -> dict[int, ExchangeDraft] | str:
+        """The drafts, or why there are none."""
+        purpose = Purpose(SUMMARIES, session.bank, session.id)
+        try:
+            return self._governor.ask(
+                purpose, self._short(question), lambda text: read_exchanges(text, wanted)
+            )
+        except ModelAnswerError as error:
+            return f"the answer could not be used: {error.message}"
+
+    def _short(self, question: Question) -> Question:
+        """Where little fits in, little room is left for the answer: many count both as one."""
+        return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
+
+    def _sum_up_session(self, session: Session) -> None:
+        waiting = waiting_digest(self._store, session, self._limits.input_tokens, self._again)
+        if waiting is None:
+            return
+        digest, last, hash, text = waiting
+        if not text:
+            self._keep(digest, hash, "", _TOO_SHORT, last)
+            return
+        content, problem = "", ""
+        purpose = Purpose(DIGESTS, session.bank, session.id)
+        try:
+            question = self._short(prompts.digest_question(text))
+            draft = self._governor.ask(purpose, question, read_digest)
+            content = checked_digest(draft, Evidence([text], [text]), self._redactor)
+            problem = "" if content else _UNBORNE
+        except ModelAnswerError as error:
+            problem = f"the answer could not be used: {error.message}"
+        self._keep(digest, hash, content, problem, last)
+
+    def _keep(
+        self,
+        record: Exchange | Digest,
+        hash: str,
+        content: str,
+        problem: str,
+        last: Exchange | None = None,
+        kind: str = "",
+    ) -> None:
+        """Store what came of a record, and have it laid over."""
+        last = record if isinstance(record, Exchange) else last
+        assert last is not None
+        own = kind or ("exchange" if isinstance(record, Exchange) else "digest")
+        summary = Summary(
+            record.bank,
+            hash,
+            prompts.VERSION,
+            own,
+            record.id if own != "part" else "",
+            last.last_seq,
+            self._governor.model,
+            self._now(),
+            content,
+            problem,
+        )
+        with self._store.transaction():
+            self._store.put_summary(summary, record.session, last.first_seq)
+        done = self._done
+        if own == "part" or problem == _TOO_SHORT:
+            return
+        self._done = done._replace(
+            exchanges=done.exchanges + (own == "exchange" and bool(content)),
+            digests=done.digests + (own == "digest" and bool(content)),
+            failed=done.failed + (not content),
+        )

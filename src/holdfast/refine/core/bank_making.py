@@ -1,0 +1,51 @@
+"""Making banks, for folders and names that none is known for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.bank import Bank
+from holdfast.model.ids import content_id
+from holdfast.refine.core.banks import Banks, known_bank, rank
+from holdfast.settings import Settings
+from holdfast.sources.project import base_name
+from holdfast.store.protocol import Writer
+
+UNSORTED = "unsorted"
+
+
+class BankMaker(Banks):
+    """Finds banks, and makes those that are not there yet."""
+
+    def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
+        super().__init__(settings)
+        self._now = now
+
+    def ensure(self, writer: Writer, folder: str) -> str:
+        """The bank of a folder, made if need be; its new names are noted."""
+        if self._settings.bank:
+            return self.named(writer, self._settings.bank)
+        project = self.project(folder)
+        bank = known_bank(writer, project)
+        if bank is None:
+            bank = content_id("bank", min(project.aliases, key=rank))
+            writer.add_bank(Bank(bank, project.name or base_name(folder), self._now()))
+        for alias in project.aliases:
+            writer.add_alias(bank, alias)
+        return bank
+
+    def named(self, writer: Writer, name: str) -> str:
+        """The bank of a name that a person chose, made if need be."""
+        if not name.strip() or name == "all":
+            raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")
+        exact = [b.id for b in writer.banks() if name in (b.name, b.id)]
+        known = writer.bank_of(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
+        if known is not None:
+            return known
+        bank = content_id("bank", f"name:{name}")
+        try:
+            writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
+        except NotFoundError as error:  # whoever sees some banks makes no others
+            raise NotFoundError(f"There is no bank {name!r}.", error.remedy) from error
+        return bank

@@ -1,0 +1,214 @@
+"""Guesses at a cause, causes stated, causes taken back, and how an exchange shows which it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.language import STOPWORDS, stem, words
+from holdfast.model.records import Role, Turn
+from holdfast.refine.core import signals
+
+_HEDGE = re.compile(
+    r"\b(?:might|may|could) (?:well )?(?:be|have|come|cause|explain|stem|lie)|\b(?:probably|likely|"
+    r"possibly|"
+    r"perhaps|maybe|presumably|apparently)\b|"
+    r"\b(?:i|we) (?:suspect|think|believe|assume|guess|wonder)\b|"
+    r"\bmy (?:guess|hunch|theory|hypothesis|suspicion)\b|\b(?:seems|appears|looks) (?:to be|like|"
+    r"as if)|"
+    r"\bhypothesis\s*:|"
+    r"\b(?:vermutlich|wahrscheinlich|möglicherweise|vielleicht|ich vermute)\b|"
+    r"\b(?:probablement|peut-être|je soupçonne|sans doute)\b|"
+    r"\b(?:probablemente|quizás?|tal vez|sospecho)\b|\b(?:probabilmente|forse|sospetto)\b|"
+    r"\b(?:provavelmente|talvez|suspeito)\b|\b(?:waarschijnlijk|misschien|ik vermoed)\b|"
+    r"\b(?:вероятно|возможно|наверное|подозреваю)\b|かもしれ|おそらく|多分|可能(?:是|因为)|也许|"
+    r"아마",
+    re.IGNORECASE,
+)
+# Who says that it is a guess needs no word for a cause.
+_OUTRIGHT = re.compile(
+    r"\bmy (?:guess|hunch|theory|hypothesis|suspicion) (?:is|would be)\b|\bhypothesis\s*:|"
+    r"\b(?:i|we) suspect\b(?! (?:we|you|i) (?:should|need|want|could))",
+    re.IGNORECASE,
+)
+_OF_CAUSE = re.compile(
+    r"\b(?:because|cause[sd]?|caused by|due to|culprit|root cause|reason|problem|issue|bug|race|"
+    r"leak|"
+    r"deadlock|stale|missing|wrong|mismatch|conflict|regression|timing|cache|lock|config\w*|"
+    r"version|twice|time[sd]? ?outs?|collid\w+|collisions?|exhausted|expire[sd]?|overflow\w*|"
+    r"why|explains?|from|ursache|grund|fehler|liegt an|problème|vient d|causa|errore?|problema|"
+    r"oorzaak|причина|из-за)\b|原因|のせい|由于|因为|때문",
+    re.IGNORECASE,
+)
+_OF = r"(?: (?:of|for|behind) [^.;:!?]{2,80}?)?"
+_BE = r"(?:is|was|turned out|lies|lay)\b(?! not\b|n['’]t\b)"
+_CAUSE = re.compile(
+    r"\b(?:(?:the )?(?:real |actual |true |underlying )?(?:root cause|cause|culprit)"
+    rf"{_OF} {_BE}|(?:root cause|culprit|^cause)\s*[:—–]|"
+    r"the (?:real |actual |underlying )?(?:problem|issue|bug|reason) "
+    r"(?:is|was|turned out to be)\b(?! not\b|n['’]t\b)|"
+    r"the (?:real |actual )?reason (?:for|behind|why|the|it|this|that) [^.;:!?]{2,80}? (?:is|was)\b"
+    r"(?! not\b)|"
+    r"(?:was|is|were|are) (?:actually )?caused by|turn(?:s|ed) out (?:that|to be|the|it)|"
+    r"(?:was|is) due to|this (?:fails|failed|happens|happened|broke) because|"
+    r"(?:die|der|das) (?:eigentliche |wahre )?(?:ursache|grund|fehler|problem) "
+    r"(?:[^.;:!?]{2,60}? )?(?:ist|war|lag a[nm]|liegt a[nm])\b(?! nicht)|"
+    r"(?:la|le|el|il|a|o) (?:vraie |verdadera |vera |verdadeira )?"
+    r"(?:cause|problème|causa|problema) (?:[^.;:!?]{2,60}? )?"
+    r"(?:était|est|venait|era|es|fue|è|é|foi)(?!\w| pas)|"
+    r"de oorzaak (?:[^.;:!?]{2,60}? )?(?:is|was)\b(?! niet)|"
+    r"причина (?:была|в том|в)\b(?! не))|原因は(?!.*ない)|原因(?:是|在于)|원인은",
+    re.IGNORECASE,
+)
+_FIX = re.compile(
+    r"\b(?:the fix (?:is|was)|fixed (?:it |this |the \S+ )?by|solved (?:it |this )?by|"
+    r"resolved (?:it |this )?by|what (?:fixed|solved) it|the solution (?:is|was)|"
+    r"(?:is|are) now fixed|now (?:works|passes|pass)\b)|^fixed[.:!]",
+    re.IGNORECASE,
+)
+_DISPROOF = re.compile(
+    r"\b(?:(?:that|it|this|which)(?: was|['’]s| is)(?: not|n['’]t) (?:it|the (?:cause|problem|"
+    r"issue|reason|"
+    r"culprit|bug))\b|\b(?:was|is|were)(?: not|n['’]t) (?:the (?:root )?(?:cause|culprit|problem|"
+    r"reason|"
+    r"issue)|to blame|caused by|due to|related to)|turned out (?:not to be|to be wrong|to be "
+    r"unrelated|"
+    r"to be a red herring)|(?:is|was) (?:a red herring|unrelated(?! to (?:my|our|this|the|these))|"
+    r"innocent|not the cause)|"
+    r"(?:ruled|rules|ruling) out\b|"
+    r"(?:root cause|cause|culprit|problem|reason|bug)(?: (?:of|for|behind) [^.;:!?]{2,80}?)? "
+    r"(?:is|was)(?: not|n['’]t)\b|"
+    r"(?:my|our|the|that) (?:earlier |first |initial |previous )?(?:hypothesis|theory|guess|"
+    r"assumption|"
+    r"suspicion|diagnosis|explanation) (?:was|is|turned out|proved) (?:wrong|false|incorrect|"
+    r"mistaken|"
+    r"not|disproved)|(?:i|we) (?:was|were) wrong (?:about|that|to)|not (?:the )?\S+(?: \S+){0,4} "
+    r"after all|"
+    r"had nothing to do with|has nothing to do with|disproves?|disproved)|"
+    r"\b(?:that|this|the|your) (?:rule|convention|memory|note|fact) (?:about .{2,60} |on .{2,60} )?"
+    r"(?:is|was) (?:wrong|outdated|obsolete|not true|no longer (?:true|valid|right))|"
+    r"\b(?:das war es nicht|war nicht die ursache|lag nicht an|lag es nicht|"
+    r"(?:ursache|grund|fehler) (?:ist|war) nicht|la cause n['’](?:est|était) pas|"
+    r"(?:oorzaak|probleem) (?:is|was) niet|причина (?:была )?не в)\b|"
+    r"\bce n['’]était pas\b|\bno era (?:la causa|eso)\b|\bnon era (?:la causa|quello)\b|"
+    r"\bnão era (?:isso|a causa)\b|\bdat was het niet\b|\bдело было не в\b|原因ではなかった|"
+    r"不是原因|원인이 아니",
+    re.IGNORECASE,
+)
+_AGREES = re.compile(
+    r"^(?:yes|yep|yeah|exactly|correct|right|perfect|great|confirmed|indeed|nice|awesome|thanks|ja|"
+    r"genau|"
+    r"oui|exact|sí|exacto|sì|esatto|sim|exato|klopt|да|точно|はい|そうです|对|是的|네|맞)\b.{0,80}|"
+    r"\b(?:that (?:was|fixed|did|solved) it|(?:it|that|this) works(?: now)?|works (?:now|fine|"
+    r"great)|"
+    r"you (?:were|are) right|confirmed|fixed now|problem (?:is )?(?:solved|gone))\b",
+    re.IGNORECASE,
+)
+_DISAGREES = re.compile(
+    r"^(?:no|nope|wrong|incorrect|nein|non|falsch|nee|нет)\b[,. !]|"
+    r"\b(?:still (?:fails?|failing|broken|doesn['’]t|not working|happens|the same)|same error|"
+    r"didn['’]t (?:help|work|fix)|did not (?:help|work|fix)|does ?n['’]t (?:help|work)|not fixed|"
+    r"that['’]s (?:not (?:it|right|true)|wrong)|that is (?:not (?:it|right|true)|wrong))\b",
+    re.IGNORECASE,
+)
+_TROUBLE = re.compile(
+    r"\b(?:fail\w*|error\w*|broken?|bug\w*|crash\w*|exception|traceback|hang\w*|flaky|leak\w*|slow|"
+    r"wrong|why|investigat\w*|debug\w*|timeout\w*|stuck|regression|fehler|kaputt|erreur|panne|"
+    r"falla\w*|rompe|errore|erro|fout|ошибк\w*|падает)\b|失敗|エラー|错误|失败|오류|실패",
+    re.IGNORECASE,
+)
+
+
+# Without one of these no sentence of a text guesses at a cause, states or takes back one.
+_HINTS = (
+    "cause", "culprit", "turn", "due to", "because", "problem", "issue", "reason", "bug", "fix",
+    "solv", "not ", "n't", "n’t", "wrong", "ruled", "unrelated", "red herring", "might", "may ",
+    "could", "probabl", "likely", "possib", "perhaps", "suspect", "guess", "seem", "appear",
+    "looks", "theory", "hypothesis", "now ", "maybe", "think", "believe", "assume", "wonder",
+    "presumabl", "apparent", "hunch", "suspicion", "causa", "ursache", "grund", "fehler", "lag ",
+    "liegt", "vermut", "wahrscheinlich", "vielleicht", "forse", "sospett", "sospech", "quiz",
+    "tal vez", "talvez", "suspeit", "provavel", "oorzaak", "waarschijnlijk", "misschien",
+    "vermoed",
+)  # fmt: skip
+
+
+def may_tell(text: str) -> bool:
+    """Whether it is worth taking a text apart."""
+    low = text.lower()
+    return not text.isascii() or any(hint in low for hint in _HINTS)
+
+
+def guesses(sentence: str) -> bool:
+    """Whether a sentence guesses at a cause."""
+    hedged = _HEDGE.search(sentence) and _OF_CAUSE.search(sentence)
+    return bool(hedged or _OUTRIGHT.search(sentence)) and not _DISPROOF.search(sentence)
+
+
+def states_cause(sentence: str) -> bool:
+    """Whether a sentence says what the cause is, without a doubt."""
+    sure = _CAUSE.search(sentence) and not _HEDGE.search(sentence)
+    return bool(sure) and not _only_disproves(sentence)
+
+
+def tells_fix(sentence: str) -> bool:
+    """Whether a sentence says what ended a problem."""
+    return bool(_FIX.search(sentence)) and not _HEDGE.search(sentence)
+
+
+def disproves(sentence: str) -> bool:
+    """Whether a sentence takes back a cause."""
+    return _DISPROOF.search(sentence) is not None
+
+
+def _only_disproves(sentence: str) -> bool:
+    """`It was not the cache` states no cause; `not the cache: the root cause was the lock` does."""
+    return disproves(sentence) and not re.search(
+        r"\b(?:root cause|the (?:real|actual) \w+|culprit) (?:is|was)(?! not|n['’]t)\b",
+        sentence,
+        re.I,
+    )
+
+
+def agrees(text: str) -> bool:
+    """Whether a person's message says that it was so, or that it works."""
+    return bool(_AGREES.search(text[:300])) and not disagrees(text)
+
+
+def disagrees(text: str) -> bool:
+    """Whether a person's message says that it was not so, or that it still fails."""
+    return bool(_DISAGREES.search(text[:300]))
+
+
+def is_trouble(turns: Sequence[Turn]) -> bool:
+    """Whether a group of turns hunts for a cause."""
+    for turn in turns:
+        if turn.role is Role.USER and _TROUBLE.search(turn.text[:2000]):
+            return True
+        if turn.tool is not None and turn.tool.ok is False and turn.tool.name in signals.SHELLS:
+            return True
+    return False
+
+
+_OF_GUESSING = frozenset(
+    stem(word)
+    for word in "might could probably likely possibly perhaps suspect think believe guess cause "
+    "caused "
+    "causes causing culprit root problem issue reason turned turns out actual real seems looks "
+    "like "
+    "really hypothesis theory wrong ruled not was were because due fix fixed bug error failing "
+    "fails "
+    "fail failure".split()
+)
+
+
+def matter_of(sentence: str) -> frozenset[str]:
+    """The stems that say what a guess, a cause or a disproof is about."""
+    said = {stem(w) for w in words(sentence) if w not in STOPWORDS and len(w) > 1}
+    return frozenset(said - _OF_GUESSING)
+
+
+def same_cause(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two speak of the same cause."""
+    shared = one & other
+    fewest = min(len(one), len(other))
+    return bool(fewest) and len(shared) >= max(min(2, fewest), 0.4 * fewest)

@@ -1,0 +1,225 @@
+"""The history of a repository, read from where it was left.
+
+Killed at any point it is read again from there: what is stored already is recognised and not
+worked on twice. History that was rewritten is not lost: what HEAD no longer contains stays, and is
+known as astray. A commit that is reverted is retracted, until the revert is reverted itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError
+from holdfast.model.query import Passage
+from holdfast.model.team import Commit
+from holdfast.model.trust import Status
+from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.passages import commit_passage
+from holdfast.refine.ingest.erasure_marks import Erased
+from holdfast.refine.ingest.turns import Rules
+from holdfast.sources.git.git_process import Git
+from holdfast.sources.git.log import read_log
+from holdfast.sources.git.patches import read_patches
+from holdfast.sources.git.refs import Tips, astray, count, read_tags, read_tips, still_there
+from holdfast.store.curated import worded_commit
+from holdfast.store.history import Patch, Repository, Tagged
+from holdfast.store.protocol import Reader, Writer
+
+COMMITS_AT_ONCE = 200
+_REVERTS = re.compile(r"\bThis reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)
+_SYMBOL = re.compile(r"[A-Za-z_][\w.]{2,60}")
+_SYMBOLS = 40
+_PLAIN = frozenset(
+    "async await class const def default enum export fn for func function impl import interface "
+    "let module namespace new pub public private protected return static struct trait type var "
+    "void int str bool self this None null true false string".split()
+)
+_DEPTH = 8
+
+
+class LogRead(NamedTuple):
+    """How many commits a repository has, how many were new, and where they went; how many of them
+    HEAD does not contain."""
+
+    bank: str
+    commits: int
+    new: int
+    astray: int = 0
+
+
+class Reading(NamedTuple):
+    """How to read a repository: what is taken out, into which bank ("" finds it), and whether
+    diffs are read too."""
+
+    rules: Rules
+    bank: str = ""
+    with_diff: bool = True
+
+
+# Called with the commits done so far and how many there may be in all.
+Tick = Callable[[int, int], None]
+
+
+def read_history(
+    writer: Writer,
+    banks: BankMaker,
+    path: Path,
+    how: Reading,
+    now: Callable[[], str],
+    tick: Tick = lambda done, total: None,
+) -> LogRead:
+    """Read what is new in a repository."""
+    folder = path.resolve()
+    if banks.excluded(str(folder)):
+        raise InputError(
+            f"{path} is excluded from memory by the settings.",
+            "See exclude.projects in config.toml.",
+        )
+    git = Git(folder)
+    place = git.ask("rev-parse", "--path-format=absolute", "--git-common-dir").strip()
+    if not place:
+        with git.stream("rev-parse", "--git-dir"):
+            pass  # says what is wrong
+    with writer.transaction():
+        bank = banks.named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
+    tips = read_tips(git)
+    before = next((r.tips for r in writer.repositories(bank) if r.path == place), ())
+    known = still_there(git, before)
+    total = count(git, tips)
+    new = _read_commits(writer, git, bank, tips, known, how, lambda done: tick(done, total))
+    lost = astray(git, tips, known)
+    tags = [Tagged(*tag) for tag in read_tags(git)]
+    names = [*(tag.name for tag in tags), *(name for name, _ in tips.names)]
+    erased = Erased(writer, bank, [("tag", name) for name in names])
+    tags = [tag for tag in tags if not erased.has("tag", tag.name)]
+    branches = [pair for pair in tips.names if not erased.has("tag", pair[0])]
+    with writer.transaction():
+        read = Repository(bank, place, tips.head, tips.all, now(), str(folder), how.with_diff)
+        writer.put_repository(read, tags, lost)
+        writer.put_branches(bank, branches)
+    named = writer.bank(bank)
+    return LogRead(named.name if named else bank, total, new, len(lost))
+
+
+def _read_commits(
+    writer: Writer,
+    git: Git,
+    bank: str,
+    tips: Tips,
+    known: Sequence[str],
+    how: Reading,
+    tick: Callable[[int], None],
+) -> int:
+    """Store what is reachable now and was not before; returns how much of it was new."""
+    if not tips.all:
+        return 0
+    redactor = Redactor(how.rules.patterns)
+    seen = new = 0
+    for batch in _batches(read_log(git, bank, tips.all, known)):
+        seen += len(batch)
+        there = writer.known_commits(bank, [commit.id for commit in batch])
+        fresh = [commit for commit in batch if commit.id not in there]
+        patches = {p.commit: p for p in _patches(git, bank, fresh, how.with_diff, redactor)}
+        cleaned = [_cleaned(commit, patches.get(commit.id), redactor) for commit in fresh]
+        new += _store(writer, bank, cleaned, patches)
+        tick(seen)
+    return new
+
+
+def _batches(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
+    batch: list[Commit] = []
+    for commit in commits:
+        batch.append(commit)
+        if len(batch) >= COMMITS_AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _patches(
+    git: Git, bank: str, commits: Sequence[Commit], with_diff: bool, redactor: Redactor
+) -> Iterator[Patch]:
+    def clean(text: str) -> str:
+        return redactor.redact(text).text if text else ""
+
+    ids = [commit.id for commit in commits if len(commit.parents) < 2]
+    for patch in read_patches(git, ids, with_diff) if ids else ():
+        changes = (c._replace(path=clean(c.path), was=clean(c.was)) for c in patch.changes)
+        yield Patch(bank, patch.commit, tuple(changes), clean(patch.diff))
+
+
+def _cleaned(commit: Commit, patch: Patch | None, redactor: Redactor) -> Commit:
+    def clean(text: str) -> str:
+        return redactor.redact(text).text
+
+    return replace(
+        commit,
+        author=clean(commit.author),
+        email=clean(commit.email),
+        subject=clean(commit.subject),
+        body=clean(commit.body),
+        files=tuple(change.path for change in patch.changes) if patch else (),
+    )
+
+
+def _store(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[str, Patch]) -> int:
+    with writer.transaction():
+        erased = Erased(writer, bank, [("commit", commit.id) for commit in commits])
+        kept = [commit for commit in commits if not erased.has("commit", commit.id)]
+        taken_back: list[str] = []
+        for commit in kept:
+            if reverted := _REVERTS.findall(commit.body):
+                writer.put_reverts(bank, commit.id, reverted)
+                taken_back += reverted
+        writer.put_patches(patches[c.id] for c in kept if c.id in patches)
+        added = writer.put_commits([(commit, passage_of(writer, commit)) for commit in kept])
+        writer.note_touches(bank, [commit.id for commit in kept])
+        for name in taken_back:
+            _judge_again(writer, bank, name)
+    return added
+
+
+def _judge_again(writer: Writer, bank: str, name: str, depth: int = _DEPTH) -> None:
+    """A commit that was taken back, or whose taking back was, is not what it was."""
+    for commit in writer.find(bank, "commit", name):
+        if isinstance(commit, Commit):
+            writer.put_passage(commit, passage_of(writer, commit))
+            for other in _REVERTS.findall(commit.body) if depth else ():
+                _judge_again(writer, bank, other, depth - 1)
+
+
+def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _DEPTH) -> bool:
+    """Whether a commit was taken back by one that stands."""
+    return depth > 0 and any(
+        not is_reverted(reader, bank, other, depth - 1)
+        for other in reader.reverted_by(bank, commit)
+    )
+
+
+def passage_of(reader: Reader, commit: Commit) -> Passage | None:
+    """What a commit is found as, in its words of now; None if it is forgotten."""
+    known = reader.curated(commit.bank, "commit", commit.id)
+    if known is not None and known.gone:
+        return None
+    said = worded_commit(commit, known.text) if known is not None and known.text else commit
+    patch = reader.patch(commit.bank, commit.id)
+    passage = commit_passage(said, touched(patch.diff) if patch else "")
+    if is_reverted(reader, commit.bank, commit.id):
+        return passage._replace(status=Status.RETRACTED)
+    return passage
+
+
+def touched(diff: str) -> str:
+    """The names of what the hunks of a diff stand in."""
+    names: dict[str, None] = {}
+    for line in diff.splitlines():
+        if line.startswith("@@ "):
+            place = line.split(" ", 2)[2:]
+            names |= dict.fromkeys(_SYMBOL.findall(" ".join(place)))
+    return " ".join([name for name in names if name not in _PLAIN][:_SYMBOLS])

@@ -1,0 +1,66 @@
+"""What is on disk and not yet read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.model.ledger import Source
+from holdfast.sources.byte_source import Openable
+from holdfast.sources.lines import count_lines
+from holdfast.sources.source_files import look
+from holdfast.store.protocol import Reader
+
+
+def next_line_start(file: Openable, source: Source) -> int:
+    """Where reading goes on: a last line taken without its newline leaves that newline
+    before the next line."""
+    if source.offset == 0:
+        return 0
+    with file.open("rb") as opened:
+        opened.seek(source.offset - 1)
+        before, after = opened.read(1), opened.read(1)
+    return source.offset + (before != b"\n" and after == b"\n")
+
+
+class Pending(NamedTuple):
+    """Lines on disk that are still to be read, and files that need another look."""
+
+    lines: int
+    files: int
+    problems: tuple[str, ...]
+
+
+def find_pending(
+    reader: Reader, bank: str | None, inputs: Iterable[tuple[Path, str]] = ()
+) -> Pending:
+    """What the files hold beyond what was read of them. Those of `inputs`, each with its agent,
+    that nobody has read yet count in full."""
+    lines = files = 0
+    problems: list[str] = []
+    known: set[str] = set()
+    for source in reader.sources(bank):
+        known.add(source.path)
+        try:
+            seen = look(Path(source.path), source.agent)
+            if seen.is_same(source.stamp):
+                continue
+            if seen.size > source.offset:
+                start = next_line_start(seen.file, source)
+                lines += count_lines(seen.file, start, seen.size)
+            elif seen.size < source.offset:
+                problems.append(
+                    f"{source.path}: shorter than what was read of it; it is read anew next time"
+                )
+        except OSError:
+            continue
+    for path, agent in inputs:
+        if str(path) not in known:
+            try:
+                seen = look(path, agent)
+                lines += count_lines(seen.file, 0, seen.size)
+                files += 1
+            except OSError:
+                continue
+    return Pending(lines, files, tuple(problems))

@@ -1,0 +1,104 @@
+"""The digest of a session: what was asked, looked into, learned, finished and left, by rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from holdfast.language import cut, squeeze
+from holdfast.model.ids import content_id
+from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Session
+from holdfast.model.trust import least_trusted
+from holdfast.refine.core import signals
+
+ITEMS = 6
+TOPICS = 10
+
+
+def make_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -> Digest | None:
+    """The digest of a session that ended with the words `closing`, or None for one in which
+    nothing happened."""
+    if not exchanges:
+        return None
+    return Digest(
+        bank=session.bank,
+        id=digest_id(session.id),
+        session=session.id,
+        started=session.started,
+        ended=session.ended,
+        request=_request(session, exchanges),
+        outcome=_outcome(exchanges),
+        trust=least_trusted(exchange.trust for exchange in exchanges),
+        investigated=_investigated(exchanges),
+        learned=_distinct(fact for x in exchanges for fact in x.facts if not _is_commit(fact)),
+        completed=_completed(exchanges),
+        next_steps=_next_steps(exchanges, closing),
+        topics=_topics(exchanges),
+        exchanges=len(exchanges),
+    )
+
+
+def digest_id(session: str) -> str:
+    """The id of the digest of a session."""
+    return content_id("digest", session)
+
+
+def _is_commit(fact: str) -> bool:
+    return fact.startswith("Committed: ")
+
+
+def _request(session: Session, exchanges: Sequence[Exchange]) -> str:
+    first = exchanges[0].title
+    title = squeeze(session.title)
+    if title and title.lower() not in first.lower():
+        first = f"{title} — {first}"
+    more = len(exchanges) - 1
+    return cut(first, 200) + (f" (and {more} more request{'s' * (more > 1)})" if more else "")
+
+
+def _outcome(exchanges: Sequence[Exchange]) -> Outcome:
+    last = exchanges[-1].outcome
+    if last is Outcome.ANSWERED and any(x.outcome is Outcome.DONE for x in exchanges):
+        return Outcome.DONE
+    return last
+
+
+def _investigated(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
+    looked = [x.title for x in exchanges if x.type is ExchangeType.DISCOVERY]
+    read = Counter(path for x in exchanges for path in x.files_read)
+    files = [path for path, _ in read.most_common(ITEMS)]
+    found = looked[: ITEMS - 1] + ([f"read {', '.join(files)}"] if files else [])
+    return tuple(cut(item, 220) for item in found)
+
+
+def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
+    done: list[str] = []
+    for exchange in exchanges:
+        if exchange.outcome is Outcome.DONE and exchange.type is not ExchangeType.DISCOVERY:
+            joint = " " if exchange.title.endswith(("?", "!", ".", "…")) else ": "
+            done.append(exchange.title + (joint + exchange.summary if exchange.summary else ""))
+        done += [fact for fact in exchange.facts if _is_commit(fact)]
+    return _distinct(done, limit=ITEMS + 2)
+
+
+def _next_steps(exchanges: Sequence[Exchange], closing: str) -> tuple[str, ...]:
+    last = exchanges[-1]
+    steps: list[str] = []
+    if last.outcome in (Outcome.INTERRUPTED, Outcome.OPEN, Outcome.FAILED):
+        steps.append(f"{last.outcome.value}: {last.title}")
+    return _distinct([*steps, *signals.next_steps(closing)], limit=4)
+
+
+def _topics(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
+    weight: Counter[str] = Counter()
+    for exchange in exchanges:
+        for rank, word in enumerate(exchange.keywords):
+            weight[word] += 8 - min(rank, 7)
+    return tuple(sorted(weight, key=lambda word: (-weight[word], word))[:TOPICS])
+
+
+def _distinct(items: Iterable[str], limit: int = ITEMS) -> tuple[str, ...]:
+    kept: dict[str, str] = {}
+    for item in items:
+        kept.setdefault(squeeze(item).lower()[:60], cut(item, 260))
+    return tuple(kept.values())[:limit]
