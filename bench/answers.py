@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.support.transcripts import Script
+
 from bench.startup import make_home
 from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
 from holdfast.app.core.lease import start_of
@@ -25,7 +27,6 @@ from holdfast.capture.inbox import make_inbox
 from holdfast.capture.places import Places
 from holdfast.hosts import claude_code
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 ROUNDS = 21
 LIMITS = {"session start": 5, "goal brief, socket": 5, "goal brief, no server": 15}

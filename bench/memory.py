@@ -16,8 +16,7 @@ import time
 from pathlib import Path
 
 import psutil
-
-from holdfast.testing.transcripts import Script
+from tests.support.transcripts import Script
 
 LIMIT_MB = 250
 LARGE_MB = int(os.environ.get("HOLDFAST_BENCH_LARGE_MB", "1024"))

@@ -22,14 +22,15 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.transcripts import Script
+
 from bench.scale import ONE, QUESTIONS, fill, words
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.recall.core.plan import Plan
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.transcripts import Script
 
 REQUESTS = 1250
 SESSION = "66666666-0000-4000-8000-000000000001"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.inference.embedder import Embedder
 from holdfast.inference.reranker import Reranker
 from holdfast.language import STOPWORDS, words

@@ -18,6 +18,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.transcripts import Script
+
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
 from holdfast.app.answers.ask import Wish, answered
@@ -27,7 +29,6 @@ from holdfast.app.evaluation.sets import read_set, spread
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer
 from holdfast.settings import Settings, load_settings
-from holdfast.testing.transcripts import Script
 
 PEOPLE = "Maria Ben Olga Tariq Ines Jonas Priya Felix Anouk Mateo Saskia Ravi".split()
 THINGS = "mailer importer scheduler exporter indexer renderer uploader watcher".split()

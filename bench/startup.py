@@ -13,9 +13,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.support.transcripts import bug_hunt
+
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import bug_hunt
 
 ROUNDS = 21
 LIMIT = 12

@@ -14,8 +14,7 @@ from typing import Any
 
 from tests.app.homes import MAIN
 from tests.inference.services import answering
-
-from holdfast.testing.transcripts import Script, bug_hunt
+from tests.support.transcripts import Script, bug_hunt
 
 Json = dict[str, Any]
 TITLE = "Nightly import loaded rows twice because of the retry wrapper"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from tests.support.transcripts import Script
 
 from holdfast.app.answers.access import Access, open_access
 from holdfast.app.answers.access_tools import ACCESS_TOOLS
@@ -16,7 +17,6 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import ReadStore, Store
 from holdfast.store.sqlite.read_only import SqliteReadStore
-from holdfast.testing.transcripts import Script
 
 Json = dict[str, Any]
 WHY = "The nightly import fails because the cache is warmed before the migration has run."

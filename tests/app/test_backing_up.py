@@ -16,6 +16,7 @@ import pytest
 from tests.app.homes import environment
 from tests.dump import dump
 from tests.learn.homes import harbour
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.step_runner import Step, Work
 from holdfast.app.background.worker import Manner, work
@@ -35,7 +36,6 @@ from holdfast.interfaces.mcp.memory_source import Opened
 from holdfast.settings import Settings, load_settings
 from holdfast.store.sqlite.migrate import back_up as copy_before_a_step
 from holdfast.store.sqlite.schema import VERSION
-from holdfast.testing.transcripts import Script, bug_hunt
 
 KILLED_S = 1.0
 

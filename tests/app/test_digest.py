@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import utc_now
+from holdfast.app.search.old_recall import utc_now
 from holdfast.app.status.period_digest import as_markdown, as_told, digest
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Injection, InjectionKind, Use

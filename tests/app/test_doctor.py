@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 from tests.app.homes import make_home, make_old, run
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import examine, mend
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import bug_hunt
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.app.homes import make_old
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.background.worker import Manner, work
 from holdfast.app.doctor.check import Check, Grade
@@ -29,7 +30,6 @@ from holdfast.hosts.claude_code import locations as host
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Chore
 from holdfast.settings import Settings, load_settings
-from holdfast.testing.transcripts import bug_hunt
 
 LONG_AGO_S = 7200.0
 

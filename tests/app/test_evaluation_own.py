@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script
 
 from holdfast.app.evaluation.engine import Ranking
 from holdfast.app.evaluation.own import History, advice, chance_of_hit, find_questions
 from holdfast.app.evaluation.replay import replay
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 TOPICS = "anchor rudder mast galley keel compass lantern bilge".split()
 ASKED = "Please make the compass needle calmer when the steel hull swings around quickly"

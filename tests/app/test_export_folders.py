@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.export_folder import LIST, Filed, Folder, safe_name
@@ -20,7 +21,6 @@ from holdfast.app.transfer.exporting import Wanted
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 from holdfast.store.portable import Chosen
-from holdfast.testing.transcripts import Script
 
 HOSTILE = "[[Private note]] %%hidden%% <% tp.file %> `$= dv.pages()` \n```dataviewjs\nx\n```"
 

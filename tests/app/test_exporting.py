@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.app.foreign import claude_mem
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.exporting import Wanted, write_export
@@ -21,7 +22,6 @@ from holdfast.settings import Settings
 from holdfast.store.carried import MADE_AGAIN, OF_A_MACHINE, TABLES
 from holdfast.store.portable import Chosen
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.transcripts import Script
 
 QUESTIONS = ("hemp cloth for the sails", "what leaks?", "why is the mast red?", "latest work")
 

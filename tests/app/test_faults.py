@@ -28,13 +28,13 @@ from tests.app.homes import (
 from tests.dump import dump
 from tests.hooked import SESSION as HOOKED
 from tests.hooked import Home
+from tests.support.transcripts import bug_hunt
 
 from holdfast.capture import inbox, journal
 from holdfast.capture.places import Places
 from holdfast.errors import NewerSchemaError
 from holdfast.store.sqlite.schema import VERSION, steps
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.transcripts import bug_hunt
 
 SESSION = "33333333-0000-4000-8000-000000000001"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.app.homes import make_home, make_old, run
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.core.lease import lease
 from holdfast.app.memory import Holdfast
@@ -16,7 +17,6 @@ from holdfast.app.status.health import Verdict, ago, examine, judge
 from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.detect import KEPT_DAYS, WANTED, see
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 DAY = 86400.0
 

@@ -13,7 +13,7 @@ import pytest
 from tests.app.foreign import claude_mem, insert
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.importing import Took
+from holdfast.app.transfer.old_importing import Took
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.model.imports import Imported
 from holdfast.model.query import Layer

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.importing import FORMATS
+from holdfast.app.transfer.old_importing import FORMATS
 from holdfast.errors import HoldfastError, InputError
 from holdfast.model.imports import Imported
 from holdfast.settings import Settings

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.refine.test_rules import git, open_at, project, put
+from tests.support.transcripts import Script
 
 from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
@@ -22,7 +23,6 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Filter
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Reader
-from holdfast.testing.transcripts import Script
 
 # What is spoken of in each bank, and in no other.
 WORDS = {

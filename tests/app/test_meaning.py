@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from tests.inference.graphs import count_of_second
+from tests.support.embedders import BagOfWords
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.steps import waits_for_vectors
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
@@ -25,8 +27,6 @@ from holdfast.recall.retrievers.semantics import Parts, Semantics
 from holdfast.recall.retrievers.vector_matrix import Matrix
 from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.embedders import BagOfWords
-from holdfast.testing.transcripts import Script, bug_hunt
 
 NOW = "2026-11-01T00:00:00.000Z"
 MODEL = packaged.EMBEDDER_NAME

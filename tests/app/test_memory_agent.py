@@ -14,6 +14,7 @@ import pytest
 from tests.claude_code.api import Api, Step, Use
 from tests.claude_code.lab import find_claude
 from tests.inference.services import running
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.memory_agent import MemoryAgent, Talk, is_wanted
@@ -23,9 +24,8 @@ from holdfast.inference.agent_chat import GUARD, AgentChat
 from holdfast.inference.chat import Chat
 from holdfast.model.query import Answer
 from holdfast.model.research import Event, Stage
-from holdfast.research.agent_answer import SYSTEM
+from holdfast.research.answering.agent_answer import SYSTEM
 from holdfast.settings import Models, Settings
-from holdfast.testing.transcripts import bug_hunt
 
 QUESTION = "Why did the nightly import load rows twice?"
 TRUE = "The retry wrapper ran load() a second time after a timeout."

@@ -20,6 +20,7 @@ import pytest
 from tests.app.homes import MAIN
 from tests.app.services import EXCHANGE, Json, Service, User, asking, completion, serving
 from tests.dump import dump
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background import rebuild
 from holdfast.app.background.outdated import look
@@ -27,7 +28,6 @@ from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
-from holdfast.testing.transcripts import Script, bug_hunt
 
 BETTER = "The retry wrapper ran load() twice after a timeout in the nightly import"
 WORDS = "retry wrapper load timeout nightly import"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script
 
 from holdfast.app.answers.index_search import Search, open_search
 from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
@@ -14,7 +15,6 @@ from holdfast.model.uris import uri
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.read_only import SqliteReadStore
-from holdfast.testing.transcripts import Script
 
 WHY = "The nightly import failed because the cache was warmed before the migration had run."
 ALL = {"days": 0}

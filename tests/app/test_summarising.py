@@ -13,11 +13,11 @@ import pytest
 from tests.app.services import EXCHANGE, TITLE, Json, Service, User, asking, completion, serving
 from tests.claude_code.api import Api, Say, Use
 from tests.claude_code.lab import find_claude
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.core.model_optin import choose_service
 from holdfast.errors import SettingsError
 from holdfast.settings import load_settings
-from holdfast.testing.transcripts import bug_hunt
 
 
 @pytest.fixture

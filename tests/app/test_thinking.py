@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.learn.minds import Clock, hear, open_mind, talk
+from tests.support.chats import ScriptedChat
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.curation import model_reflection
 from holdfast.app.memory import Holdfast
@@ -16,8 +18,6 @@ from holdfast.capture.places import Places
 from holdfast.errors import ModelRefusedError
 from holdfast.inference.chat import Chat
 from holdfast.settings import Models
-from holdfast.testing.chats import ScriptedChat
-from holdfast.testing.transcripts import bug_hunt
 
 OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
 

@@ -13,8 +13,7 @@ from tests.app.services import Json, Service, User, asking, completion, serving
 from tests.claude_code.api import Api, Say, Use
 from tests.claude_code.lab import find_claude
 from tests.learn.minds import talk
-
-from holdfast.testing.transcripts import bug_hunt
+from tests.support.transcripts import bug_hunt
 
 OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
 ASKED = "where is the ferry timetable printed"

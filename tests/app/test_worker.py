@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.app.homes import make_home, make_old
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.step_runner import LONGEST_PAUSE_S, Step, Work
 from holdfast.app.background.steps import STEPS, waits_for_vectors
@@ -24,7 +25,6 @@ from holdfast.errors import ModelError, NewerSchemaError
 from holdfast.inference import packaged
 from holdfast.model.accounts import Chore
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 QUICK = Manner(patient=True, settle_s=0, linger_s=0, patience_s=0)
 BY_HAND = QUICK._replace(patient=False)

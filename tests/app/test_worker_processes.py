@@ -24,10 +24,10 @@ from tests.app.homes import (
 from tests.dump import dump
 from tests.killing import kill_amid
 from tests.refine.test_ingest_crash import make_corpus
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.core.lease import lease
 from holdfast.capture.places import Places
-from holdfast.testing.transcripts import Script, bug_hunt
 
 SESSION = "22222222-0000-4000-8000-000000000001"
 MOST_MB = 80

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.background.worker_log import WorkLog
 from holdfast.app.memory import Holdfast
@@ -15,7 +16,6 @@ from holdfast.app.status.usage_report import Fate, as_told, fate_of, look_at_wor
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Call, CallOutcome, Injection, InjectionKind, Use
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import bug_hunt
 
 NOW = "2026-11-15T12:00:00.000Z"
 

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.transcripts import Script
+
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 NOW = "2026-09-20T12:00:00.000Z"
 SHOP = "/home/dev/shop"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.dump import dump
 from tests.refine.banks import by_words, filled, on, read_in, said
+from tests.support.transcripts import Script
 
 from holdfast.app.background.steps import STEPS
 from holdfast.app.memory import Holdfast
@@ -13,7 +14,6 @@ from holdfast.brief.injection_outcomes import settle_injections
 from holdfast.model.accounts import Injection, InjectionKind
 from holdfast.model.knowledge import Fact, How
 from holdfast.model.uris import uri
-from holdfast.testing.transcripts import Script
 
 OVER = "2026-12-20T12:00:00.000Z"
 RULE = "Always encrypt walrus archives with the harbour certificate before uploading."

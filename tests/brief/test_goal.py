@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from tests.brief import scenarios
 from tests.brief.scenarios import Case
+from tests.support.transcripts import Script
 
 from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.brief.goal_brief import MOST_CHARACTERS
 from holdfast.refine.facts.decision_sentences import ENOUGH, find_rulings
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 
 @pytest.fixture(scope="module")

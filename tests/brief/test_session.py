@@ -7,6 +7,7 @@ import pytest
 from tests.brief import scenarios
 from tests.refine import banks as known_above
 from tests.refine.families import TUNED
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
@@ -14,7 +15,6 @@ from holdfast.brief.frame import MOST_CHARACTERS, tame
 from holdfast.brief.session_brief import session_brief
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.prompts import read_prompt
-from holdfast.testing.transcripts import Script, bug_hunt
 
 
 def read_in(folder: Path, *scripts: Script) -> Settings:

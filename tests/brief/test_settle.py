@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
@@ -11,7 +12,6 @@ from holdfast.brief.injection_outcomes import Settled, settle_injections
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Injection, InjectionKind, Use
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 NOW = "2026-09-02T12:00:00.000Z"
 LATER = "22222222-0000-4000-8000-000000000002"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.brief import scenarios
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
@@ -13,7 +14,6 @@ from holdfast.brief.triggers import error_triggers
 from holdfast.capture.places import Places
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.settings import Brief, Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 
 def loaded(path: Path) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from tests.claude_code.api import Json, Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.lab import Lab
 from tests.claude_code.test_capture import FILE, TOOLS, WORK, talk
+from tests.support.transcripts import Script
 
 from holdfast.sources.claude_code.prompts import OWN_TAG
-from holdfast.testing.transcripts import Script
 
 DECIDED = (
     "We decided to keep the retry limit of the uploader at three, because a fourth attempt "

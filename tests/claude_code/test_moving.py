@@ -8,9 +8,9 @@ from pathlib import Path
 from tests.claude_code.api import Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.lab import Lab
+from tests.support.transcripts import Script
 
 import holdfast
-from holdfast.testing.transcripts import Script
 
 MINE = """\
 {

@@ -57,5 +57,5 @@ def test_redaction_stands_on_the_standard_library() -> None:
 
 
 def test_every_module_can_be_imported_alone() -> None:
-    for name in ("holdfast.app.memory", "holdfast.testing.transcripts", "holdfast.research.answer"):
+    for name in ("holdfast.app.memory", "holdfast.research.answering.answer"):
         assert importlib.import_module(name)

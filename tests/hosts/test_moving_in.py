@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from tests.claude_code.lab import install_python
+from tests.support.transcripts import bug_hunt
 
 from holdfast.capture.places import Places
 from holdfast.hosts.claude_code import uninstall as leaving
-from holdfast.testing.transcripts import bug_hunt
 
 MINE = '{\n\t"model": "opus",\n\t"hooks": {"Stop": []}\n}'
 

@@ -10,14 +10,14 @@ from tests.http.browser import Looker, lacks_in_any_light
 from tests.http.deciding import Visitor, remembering
 from tests.http.server import Server, empty_home, serving
 from tests.refine.test_rules import git, project, put
+from tests.support.transcripts import Script
 
-from holdfast.app.curation.rule_teaching import AGENT
+from holdfast.app.curation.old_rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ReviewState
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
-from holdfast.testing.transcripts import Script
 
 RULES = ".claude/rules"
 TRICK = "<script>document.title='run'</script> <b>x</b> [go](javascript:alert(1))"

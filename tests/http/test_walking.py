@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 from tests.http.browser import Looker
 from tests.http.deciding import Visitor
 from tests.http.server import SAMPLES, Server, make_home, serving
+from tests.support.transcripts import Script
 
 from holdfast.interfaces.ui.render import PLACES
-from holdfast.testing.transcripts import Script
 
 NAME = "a-gearbox-of-a-rather-long-name"
 ROOTS = (f"/home/dev/red/{NAME}", f"/home/dev/blue/{NAME}")

@@ -10,7 +10,7 @@ from tests.http.browser import Looker, lacks_in_any_light
 from tests.http.server import Server, make_home, serving
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import utc_now
+from holdfast.app.search.old_recall import utc_now
 from holdfast.model.accounts import Injection, InjectionKind, Use
 from holdfast.settings import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.testing.transcripts import Script
+from tests.support.transcripts import Script
 
 TRICKS = "\n\n".join(
     (

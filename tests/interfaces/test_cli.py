@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.interfaces.cli.main import COMMANDS, make_parser, overview
-from holdfast.testing.transcripts import Script, bug_hunt
 
 
 def holdfast(home: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:

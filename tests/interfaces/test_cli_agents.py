@@ -9,7 +9,7 @@ import pytest
 from tests.interfaces.command_line import Run, runner
 from tests.sources.agent_samples import copy
 
-from holdfast.app.search.recall import open_reading
+from holdfast.app.search.old_recall import open_reading
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.interfaces.cli.commands.ask import recall
 from holdfast.model.query import Hit, Layer
-from holdfast.testing.transcripts import Script, bug_hunt
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

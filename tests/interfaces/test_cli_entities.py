@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script
 
 from holdfast.interfaces.cli.main import main
-from holdfast.testing.transcripts import Script
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.app.test_evaluation_own import ASKED, history, session
 from tests.interfaces.test_cli import holdfast, read_json
+from tests.support.transcripts import bug_hunt
 
 from holdfast.interfaces.cli.main import main
-from holdfast.testing.transcripts import bug_hunt
 
 TALK = [
     ("s1", "a1", "Ann", "The mast is made of carbon fibre."),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from tests.interfaces.command_line import Run, runner
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.worker_log import WorkLog
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.period_digest import digest
 from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, make_parser, overview
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
+from tests.support.transcripts import bug_hunt
 
 import holdfast as package
 from holdfast.inference import packaged
 from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.main import main
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.transcripts import bug_hunt
 
 MODEL = packaged.EMBEDDER_NAME
 NOWHERE = {"HOLDFAST_EMBEDDER": "/nonexistent"}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.interfaces.command_line import Run, read, runner
+from tests.support.transcripts import Script
 
 from holdfast.interfaces.cli.main import main
-from holdfast.testing.transcripts import Script
 
 
 @pytest.fixture

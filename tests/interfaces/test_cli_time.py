@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
-
-from holdfast.testing.transcripts import Script, bug_hunt
+from tests.support.transcripts import Script, bug_hunt
 
 HUNT = "22222222-0000-4000-8000-000000000001"
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.test_exports import imported_by
+from tests.support.transcripts import Script
 
 from holdfast.app.answers import result_budget
 from holdfast.app.memory import open_memory
@@ -21,7 +22,6 @@ from holdfast.interfaces.mcp.jsonrpc import VERSIONS
 from holdfast.interfaces.mcp.main_spec import OFFER
 from holdfast.interfaces.mcp.server import Server
 from holdfast.settings import load_settings
-from holdfast.testing.transcripts import Script
 
 Json = dict[str, Any]
 HELLO = {"protocolVersion": VERSIONS[0], "capabilities": {}, "clientInfo": {"name": "t"}}
@@ -112,7 +112,7 @@ def test_a_version_is_agreed_on(client: Client, asked: object) -> None:
 def test_it_starts_on_the_standard_library() -> None:
     loaded = imported_by("holdfast.interfaces.cli.commands.servers.mcp")
     outside = {"numpy", "orjson", "rich", "onnxruntime", "sqlite3", "mcp"}
-    assert not loaded & outside and "holdfast.app.search.recall" not in loaded
+    assert not loaded & outside and "holdfast.app.search.old_recall" not in loaded
 
 
 def test_what_is_wrong_is_an_error_and_the_next_is_answered(client: Client) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.transcripts import Script
 
 from holdfast.app.answers.access_tools import ACCESS_TOOLS
 from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.settings import load_settings
-from holdfast.testing.transcripts import Script
 
 anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp", reason="the protocol's own client is not installed")

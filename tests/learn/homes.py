@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
+from tests.support.transcripts import Script
+
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, Turn
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 SESSION = "33333333-0000-4000-8000-000000000001"
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.support.transcripts import Script
+
 from holdfast.app.memory import Holdfast
 from holdfast.model.opinions import Opinion
 from holdfast.refine.memories.stances import target_key
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 

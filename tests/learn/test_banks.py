@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from tests.learn.minds import Clock, hear, open_mind, talk
+from tests.support.transcripts import Script
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.bank_settings import PRESETS, Wish
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Network
-from holdfast.testing.transcripts import Script
 
 
 def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:

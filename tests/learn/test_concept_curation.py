@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dump import dump
 from tests.learn.homes import exchange_about, findable, open_at
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import Concept
 from holdfast.model.query import Layer
 from holdfast.model.uris import uri
-from holdfast.testing.transcripts import Script
 
 TOPICS = {
     "gauge": ("tide gauge readings", "src/gauge.py", ("zircon", "quartz", "feldspar")),

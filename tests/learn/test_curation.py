@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.dump import dump
 from tests.learn.homes import SESSION, exchange_about, filled, findable, harbour, turn_saying
+from tests.support.embedders import BagOfWords
+from tests.support.transcripts import Script
 
 from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
@@ -15,8 +17,6 @@ from holdfast.model.query import Filter, Layer
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.refine.sessions.embedding import embed_waiting
-from holdfast.testing.embedders import BagOfWords
-from holdfast.testing.transcripts import Script
 
 
 def brief_of(memory: Holdfast) -> str:

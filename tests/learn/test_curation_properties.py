@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dump import dump
 from tests.learn.homes import findable, harbour, open_at
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.testing.transcripts import Script
 
 FEW = settings(max_examples=25, deadline=None)
 Step = tuple[str, int]

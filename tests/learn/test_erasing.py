@@ -17,6 +17,7 @@ from tests.learn.homes import (
     open_at,
     turn_saying,
 )
+from tests.support.embedders import BagOfWords
 
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import Manner, work
@@ -30,7 +31,6 @@ from holdfast.model.query import Filter
 from holdfast.refine.hooks.reconcile import reconcile
 from holdfast.refine.sessions.embedding import embed_waiting
 from holdfast.store.sqlite.migrate import back_up
-from holdfast.testing.embedders import BagOfWords
 
 SECRET = "swordfish-7731-zanzibar"
 

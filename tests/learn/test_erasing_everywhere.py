@@ -8,12 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.refine.test_rules import git, open_at, put
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.learn.bank_settings import Wish
 from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind
 from holdfast.refine.git.threads import passage_of_remark, passage_of_thread
-from holdfast.testing.transcripts import Script
 
 WORD = "quaywall"
 NOON = "2026-03-01T12:00:00.000Z"

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 from tests.refine.test_rules import git, open_at, project, put
+from tests.support.transcripts import Script
 
-from holdfast.app.curation.rule_proposals import Candidate, ChangedError
+from holdfast.app.curation.old_rule_proposals import Candidate, ChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import ProposalKind
 from holdfast.model.trust import Trust
 from holdfast.refine.rules.patterns import confidence
 from holdfast.settings import Promote, Settings
-from holdfast.testing.transcripts import Script
 
 SAID = (
     "Please always use table-driven tests for the parser.",

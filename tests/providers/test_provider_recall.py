@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from tests.providers.plugins import NOW, make_plugin, settings_for, stranger
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Answer, Confidence, Layer, Recalled
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Plan
-from holdfast.testing.transcripts import Script
 
 PROJECT = "/home/dev/proj"
 OWN = "The retries of the importer stop after seven attempts, says the deployment guide."

@@ -6,10 +6,11 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.support.transcripts import Script
+
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import Budget
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 NOW = "2026-09-20T12:00:00.000Z"  # a Sunday
 BUDGETS = (Budget.LOW, Budget.MID)

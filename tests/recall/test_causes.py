@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from tests.recall.bank import open_home, talk
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.graph import LinkKind
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.links.links import Links
 from holdfast.recall.ranking.causes import Way, way_of
-from holdfast.testing.transcripts import Script
 
 # Each session speaks of one link of the chain; the last word of it is in no other.
 CHAIN = (

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.browse import Browsing
+from holdfast.app.search.old_browse import Browsing
 from holdfast.errors import InputError
 from holdfast.recall.lookup.filters import is_meant, make_filter
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
@@ -15,7 +16,6 @@ from holdfast.recall.core.relevance import coverage
 from holdfast.recall.lookup.trace import RawState
 from holdfast.recall.query.terms import MOST_TERMS, read_terms
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 NOW = "2026-11-01T00:00:00.000Z"
 

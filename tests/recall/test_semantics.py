@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, a_session
+from tests.support.embedders import BagOfWords
 
 from holdfast.inference import packaged
 from holdfast.inference.token_vectors import TokenVectors
@@ -21,8 +23,6 @@ from holdfast.recall.retrievers.semantics import Parts, Semantics
 from holdfast.recall.retrievers.vector_matrix import TAIL
 from holdfast.refine.sessions.embedding import embed_waiting, parts_of
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.embedders import BagOfWords
-from holdfast.testing.store_samples import BANK, NOON, OTHER, SESSION, a_session
 
 SPOKEN = {
     BANK: {

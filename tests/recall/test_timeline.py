@@ -6,17 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-
-from holdfast.app.search.browse import Browsing
-from holdfast.errors import InputError, NotFoundError
-from holdfast.model.query import Moment
-from holdfast.model.records import Exchange, Session
-from holdfast.recall.lookup.timeline import Timeline, timeline
-from holdfast.recall.query.times import Span, read_span
-from holdfast.settings import Settings
-from holdfast.store.protocol import Store
-from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.store_samples import (
+from tests.store.conformance.samples import (
     BANK,
     OTHER,
     SESSION,
@@ -28,6 +18,16 @@ from holdfast.testing.store_samples import (
     an_exchange,
     prepared,
 )
+
+from holdfast.app.search.old_browse import Browsing
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.query import Moment
+from holdfast.model.records import Exchange, Session
+from holdfast.recall.lookup.timeline import Timeline, timeline
+from holdfast.recall.query.times import Span, read_span
+from holdfast.settings import Settings
+from holdfast.store.protocol import Store
+from holdfast.store.sqlite.store import SqliteStore
 
 
 def at(minute: int) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.support.transcripts import Script
+
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Fact
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 NOW = "2026-12-01T12:00:00.000Z"
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.dump import dump
 from tests.refine.test_ingest_crash import make_corpus
+from tests.support.transcripts import Script
 
 from holdfast.app.ingest.executors import hire, is_cluster, who_are_you
 from holdfast.app.memory import Holdfast
@@ -24,7 +25,6 @@ from holdfast.refine.core.executor import Alone, Crew, Processes
 from holdfast.refine.sessions import parallel_derive
 from holdfast.refine.sessions.parallel_derive import Handed, derive_by
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 needs_dask = pytest.mark.skipif(
     find_spec("distributed") is None, reason="Dask is not installed: pip install holdfast[dask]"

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, a_commit, a_session
+from tests.support.embedders import BagOfWords
 
 from holdfast.errors import ModelError
 from holdfast.inference.embedder import Vectors
@@ -19,8 +21,6 @@ from holdfast.model.query import Passage
 from holdfast.refine.core.passages import EAGER
 from holdfast.refine.sessions.embedding import PART, PARTS, embed_waiting, parts_of
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.embedders import BagOfWords
-from holdfast.testing.store_samples import BANK, NOON, OTHER, SESSION, a_commit, a_session
 
 
 @pytest.fixture

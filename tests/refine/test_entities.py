@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.refine.test_rules import git, project
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.graph import EntityKind, LinkKind
 from holdfast.recall.links.links import MOST, Links
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 THINGS = ("AuthProvider", "TokenCache", "SessionGuard", "parse_http", "src/ui/rest.js", "#12")
 SAYINGS = (

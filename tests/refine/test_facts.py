@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from tests.dump import dump
 from tests.refine.banks import by_words, filled, on, open_at, read_in, said
 from tests.refine.families import HELD_OUT, TUNED
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import FactKind, How, ReviewState
 from holdfast.model.trust import Status
 from holdfast.recall.ranking.status import decay
-from holdfast.testing.transcripts import Script
 
 PNPM = "From now on use pnpm instead of npm in this repository."
 FEW = settings(max_examples=12, deadline=None)

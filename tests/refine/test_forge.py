@@ -17,8 +17,8 @@ from holdfast.model.forge import Issue, Pull, Remark, ThreadState
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.git.forge_sync import LONGEST, MOST_REMARKS, ForgeRead
-from holdfast.research.evidence_chains import Chain, Link
-from holdfast.research.next_queries import SAID_UNDER, Scope, follow, leads
+from holdfast.research.answering.evidence_chains import Chain, Link
+from holdfast.research.answering.next_queries import SAID_UNDER, Scope, follow, leads
 from holdfast.settings import ForgeAccess, Settings
 
 NOW = "2026-11-15T12:00:00.000Z"

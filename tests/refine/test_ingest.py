@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreFullError
@@ -16,7 +17,6 @@ from holdfast.model.ledger import SourceState
 from holdfast.model.records import Role
 from holdfast.refine.sessions import exchanges
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 NOW = "2026-11-01T00:00:00.000Z"
 

@@ -11,8 +11,7 @@ import psutil
 import pytest
 from tests.dump import dump
 from tests.killing import kill_amid
-
-from holdfast.testing.transcripts import Script, bug_hunt
+from tests.support.transcripts import Script, bug_hunt
 
 ROUNDS = 3
 KILLS = 5

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.refine.test_ingest import open_at, texts
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
@@ -16,7 +17,6 @@ from holdfast.model.ledger import SourceState
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.core.passages import parts_of_names
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 
 def test_one_line_nested_without_end_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dump import dump
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 NOW = "2026-11-01T00:00:00.000Z"
 

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.trust import Trust
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 
 def told(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, str]:

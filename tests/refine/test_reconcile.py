@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from tests.hooked import RECORDED, SESSION, Home, recorded
+from tests.support.transcripts import Script
 
 from holdfast.errors import InputError
 from holdfast.model.ledger import SourceState
@@ -17,7 +18,6 @@ from holdfast.model.records import Role, Turn
 from holdfast.refine.hooks.reconcile import unread_journals
 from holdfast.sources.claude_code.events import AGENT
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.transcripts import Script
 
 TRANSCRIPTS = Path(__file__).parents[1] / "recorded" / "transcripts"
 SECRET = "sk-" + "ant-api03-" + "Zk3m9QpL7vT2xW8yAb4cDe6fGh1jKl5nMo0pQr"

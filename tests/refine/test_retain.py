@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.learn.homes import exchange_about, filled, harbour
 from tests.learn.minds import hear, open_mind, talk
+from tests.support.chats import ScriptedChat
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
@@ -22,8 +24,6 @@ from holdfast.refine.memories.retain import know_retained
 from holdfast.refine.memories.stances import judgements
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor
-from holdfast.testing.chats import ScriptedChat
-from holdfast.testing.transcripts import Script, bug_hunt
 
 
 def all_retained(memory: Holdfast) -> list[Memory]:

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.brief.goal_brief import goal_brief
@@ -17,7 +18,6 @@ from holdfast.errors import InputError
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Layer
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script
 
 
 def git(folder: Path, *arguments: str) -> None:

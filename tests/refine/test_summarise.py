@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.chats import ScriptedChat
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
@@ -18,8 +20,6 @@ from holdfast.refine.by_model.summarise import Done, Limits, Summariser
 from holdfast.refine.model_output import prompts
 from holdfast.settings import Caps, Settings
 from holdfast.spend.governor import Governor
-from holdfast.testing.chats import ScriptedChat
-from holdfast.testing.transcripts import Script, bug_hunt
 
 NOW = "2026-11-15T12:00:00.000Z"
 PLENTY = Caps(10**9, 10**6, 10**9, 10**6)

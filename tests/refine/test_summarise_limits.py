@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.refine.test_summarise import Home, good, long_session
+from tests.support.chats import ScriptedChat
+from tests.support.transcripts import bug_hunt
 
 from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question, Usage
 from holdfast.refine.by_model.summarise import Done
 from holdfast.settings import Caps
-from holdfast.testing.chats import ScriptedChat
-from holdfast.testing.transcripts import bug_hunt
 
 
 def test_a_model_that_takes_in_little_is_asked_in_smaller_parts(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.refine.banks import by_words, filled, on, said
 from tests.refine.families import HELD_OUT, TUNED, Family
+from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
@@ -14,7 +15,6 @@ from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.plan import Plan
 from holdfast.refine.facts import hypotheses
-from holdfast.testing.transcripts import Script
 
 
 def investigation() -> list[Script]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.dump import dump
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.records import Role, ToolCall, Turn
@@ -17,7 +18,6 @@ from holdfast.refine.core.rules_version import RULES
 from holdfast.refine.model_output import prompts
 from holdfast.refine.sessions.derive import derive_outdated, derive_stale
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "transcripts"
 # What each version makes of the recorded transcripts, and asks of a model. Where a test finds

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.uris import uri
-from holdfast.research.answer import address
+from holdfast.research.answering.answer import page_url
 from holdfast.settings import Settings
 
 SAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
@@ -16,6 +16,6 @@ def test_a_record_of_a_subagent_has_the_address_of_its_own_page(tmp_path: Path) 
     reader = memory.reader
     for session in reader.sessions(None, 50):
         turn = reader.turns(session.bank, session.id)[0]
-        told = address(reader, session.bank, uri("turn", turn.id), session.host)
+        told = page_url(reader, session.bank, uri("turn", turn.id), session.host)
         assert told == f"/sessions/{session.id}#msg-{turn.seq}"
         assert reader.named(told.split("/")[2].partition("#")[0]) == [session]

@@ -11,7 +11,7 @@ from holdfast.errors import InputError, ModelAnswerError
 from holdfast.inference.chat import Tool
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer
 from holdfast.model.trust import Trust
-from holdfast.research.agent_answer import (
+from holdfast.research.answering.agent_answer import (
     CHARACTERS,
     Lookups,
     Sentence,

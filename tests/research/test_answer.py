@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Confidence
 from holdfast.settings import Settings
-from holdfast.testing.transcripts import Script, bug_hunt
 
 NOW = "2026-11-01T00:00:00.000Z"
 

@@ -11,9 +11,9 @@ from tests.research.test_expertise import ANN, BEN, History
 
 from holdfast.model.query import Answer, Confidence, Layer
 from holdfast.recall.query.terms import read_terms
-from holdfast.research.evidence_chains import Chain, Link
-from holdfast.research.next_queries import MADE_IN, Scope, follow, leads
-from holdfast.research.question_kinds import Dig, Kind, kind_of
+from holdfast.research.answering.evidence_chains import Chain, Link
+from holdfast.research.answering.next_queries import MADE_IN, Scope, follow, leads
+from holdfast.research.history.question_kinds import Dig, Kind, kind_of
 
 
 @pytest.fixture

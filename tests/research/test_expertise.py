@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.research.expertise import Expert
-from holdfast.research.question_kinds import topic_of
+from holdfast.research.history.expertise import Expert
+from holdfast.research.history.question_kinds import topic_of
 from holdfast.settings import Settings
 
 NOW = "2026-11-15T12:00:00.000Z"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.learn.homes import exchange_about, open_at
+from tests.support.transcripts import Script
 
 from holdfast.app.answers.handoff import hand_off
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.cli.main import main
-from holdfast.testing.transcripts import Script
 
 SESSION = "44444444-0000-4000-8000-000000000001"
 GUESS = "The xebec loader probably fails because the disk is full."

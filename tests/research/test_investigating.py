@@ -13,8 +13,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import Confidence, Recalled
 from holdfast.model.research import Event, Stage
 from holdfast.recall.core.plan import Budget
-from holdfast.research.answer import Way
-from holdfast.research.engine import EFFORTS, Ground, investigate
+from holdfast.research.answering.answer import AskRequest
+from holdfast.research.answering.engine import EFFORTS, Ground, investigate
 
 OTHERS = tuple(
     (
@@ -133,7 +133,7 @@ def test_what_was_said_elsewhere_in_a_session_belongs_to_it(tmp_path: Path) -> N
 
 def test_out_of_time_the_first_answer_stands(memory: Holdfast) -> None:
     clock = iter(range(0, 1000, 10))
-    way = Way(None, ASKED, memory.now)
+    way = AskRequest(None, ASKED, memory.now)
 
     def search(query: str) -> Recalled:
         return memory.recall(query, "all", limit=25)

@@ -20,7 +20,7 @@ from holdfast.model.query import Citation, Layer, Recalled
 from holdfast.model.research import Event, Stage
 from holdfast.recall.core.plan import Plan
 from holdfast.research import session_journal as module
-from holdfast.research.followups import in_context
+from holdfast.research.answering.followups import in_context
 from holdfast.research.journal_lines import line_of
 from holdfast.research.session_journal import Sessions, State, new_id
 

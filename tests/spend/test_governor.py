@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.chats import ScriptedChat
 
 from holdfast.errors import (
     ModelAnswerError,
@@ -23,7 +24,6 @@ from holdfast.spend.governor import Governor, Purpose, estimate
 from holdfast.spend.prices import price_of
 from holdfast.store.sqlite.calls import call_of
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.chats import ScriptedChat
 
 QUESTION = Question("be brief", "what was done?", {"type": "object"}, 500)
 PURPOSE = Purpose("summaries", "bank", "s1")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from tests.store.conformance.samples import BANK, NOON, OTHER, prepared
 
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.query import Filter, Moment
@@ -19,7 +20,6 @@ from holdfast.store.overview import Wanted
 from holdfast.store.protocol import Store
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.testing.store_samples import BANK, NOON, OTHER, prepared
 
 GIVEN: dict[str, Any] = {
     "word": "",  # any

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.store.postgres_server import Server
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.research_sessions import Investigation
@@ -28,7 +29,6 @@ from holdfast.errors import InputError, SettingsError, StoreError
 from holdfast.learn.bank_settings import Wish as Retention
 from holdfast.settings import Settings, load_settings
 from holdfast.store.notes import Faults
-from holdfast.testing.transcripts import bug_hunt
 
 
 def settings_of(home: Path, store: str = "", embedder: str = "none") -> Settings:

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from tests.store.postgres_server import Server
 from tests.store.test_postgres_memory import settings_of
+from tests.support.transcripts import bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, StoreError
 from holdfast.store.notes import Faults
 from holdfast.store.postgres.store import PostgresStore
-from holdfast.testing.transcripts import bug_hunt
 
 # Kills itself after so many portions, each of a few rows, as if the power had gone.
 KILLED = """

@@ -10,6 +10,8 @@ from time import monotonic, sleep
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.store.conformance import checks_nearest, checks_vectors
+from tests.store.conformance.samples import MakeStore
 from tests.store.postgres_server import Server
 
 from holdfast.model.bank import Bank
@@ -19,15 +21,13 @@ from holdfast.recall.retrievers.vector_matrix import Matrix, compared
 from holdfast.store.postgres import nearness
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
-from holdfast.testing import store_checks_nearest, store_checks_vectors
-from holdfast.testing.store_samples import MakeStore
 
 NOON = "2026-03-01T12:00:00Z"
 MODEL = "some-model"
 SIZE = 64
 _CHECKS = [
     check
-    for checks in (store_checks_vectors, store_checks_nearest)
+    for checks in (checks_vectors, checks_nearest)
     for name, check in vars(checks).items()
     if name.startswith("check_")
 ]

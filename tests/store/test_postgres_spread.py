@@ -10,6 +10,14 @@ from pathlib import Path
 import numpy as np
 import psycopg
 import pytest
+from tests.store.conformance import (
+    checks_curation,
+    checks_nearest,
+    checks_records,
+    checks_search,
+    checks_vectors,
+)
+from tests.store.conformance.suite import CHECKS, MakeStore
 from tests.store.postgres_server import Server
 from tests.store.test_postgres_near import MODEL, by_matrix, by_server, fill, some_vectors
 
@@ -19,22 +27,14 @@ from holdfast.store.postgres.schema import steps
 from holdfast.store.postgres.spread import LARGE, distributed
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
-from holdfast.testing import (
-    store_checks_curation,
-    store_checks_nearest,
-    store_checks_records,
-    store_checks_search,
-    store_checks_vectors,
-)
-from holdfast.testing.store_conformance import CHECKS, MakeStore
 
 # Those that concern what is cut; HOLDFAST_TEST_ALL runs all of them.
 _MODULES = (
-    store_checks_curation,
-    store_checks_nearest,
-    store_checks_records,
-    store_checks_search,
-    store_checks_vectors,
+    checks_curation,
+    checks_nearest,
+    checks_records,
+    checks_search,
+    checks_vectors,
 )
 _WANTED = [
     check

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import psycopg
 from tests.refine.test_rules import git, project, put
+from tests.support.transcripts import Script
 
-from holdfast.app.curation.rule_teaching import AGENT
+from holdfast.app.curation.old_rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
 from holdfast.model.accounts import Injection, InjectionKind
 from holdfast.model.knowledge import Network
 from holdfast.settings import Settings, load_settings
-from holdfast.testing.transcripts import Script
 
 Row = tuple[object, ...]
 # In which tables lies what can be asked for by name, and by which word.

@@ -8,8 +8,8 @@ from typing import Any
 
 from holdfast.app.curation.curating import this_user
 from holdfast.app.ingest.stages import know
-from holdfast.app.search.recall import utc_now
-from holdfast.app.transfer.importing import Importer
+from holdfast.app.search.old_recall import utc_now
+from holdfast.app.transfer.old_importing import Importer
 from holdfast.errors import InputError
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.core.executor import Crew

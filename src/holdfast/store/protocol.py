@@ -1,4 +1,4 @@
-"""What any store must be able to do. `holdfast.testing.store_conformance` holds it to this.
+"""What any store must be able to do. `tests.store.conformance.suite` holds it to this.
 
 `Reader` cannot change anything; what recalls is given a Reader, or a `ReadStore` where its arms
 run side by side. `Writer` adds the ways in.

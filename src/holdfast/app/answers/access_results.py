@@ -14,7 +14,7 @@ from holdfast.model.query import Hit, Strategy
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri
-from holdfast.research.answer import browse_url
+from holdfast.research.answering.answer import browse_url
 from holdfast.store.protocol import Reader, Record
 
 

@@ -14,10 +14,10 @@ from holdfast.model.research import Event
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking import remote_hits
 from holdfast.regex import regex
-from holdfast.research import plugin_evidence
-from holdfast.research.answer import Way
-from holdfast.research.engine import EFFORTS, Ground, investigate
-from holdfast.research.supporting_patterns import learned
+from holdfast.research.answering import plugin_evidence
+from holdfast.research.answering.answer import AskRequest
+from holdfast.research.answering.engine import EFFORTS, Ground, investigate
+from holdfast.research.answering.supporting_patterns import learned
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader
 
@@ -90,7 +90,7 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     recall = memory.recall_quickly if quickly else memory.recall_by
     id = memory.bank_id(wish.bank)
     search = _Search(recall, wish.bank, plan)
-    way = Way(id, wish.question, memory.moment, wish.layers, wish.as_of)
+    way = AskRequest(id, wish.question, memory.moment, wish.layers, wish.as_of)
     effort = EFFORTS[wish.budget]
     effort = effort._replace(rounds=wish.rounds or effort.rounds)
     digger = _Digger.of(memory.reader, way, wish.limit)
@@ -134,7 +134,7 @@ def _by_model(
 class _Digger:
     """Digs in history. It is loaded only for a question that may ask for that."""
 
-    def __init__(self, reader: Reader, way: Way, dig: Any, ways: Any, limit: int) -> None:
+    def __init__(self, reader: Reader, way: AskRequest, dig: Any, ways: Any, limit: int) -> None:
         self._reader = reader
         self._way = way
         self._dig = dig
@@ -144,17 +144,17 @@ class _Digger:
         self.told: Answer | None = None
 
     @classmethod
-    def of(cls, reader: Reader, way: Way, limit: int) -> _Digger | None:
+    def of(cls, reader: Reader, way: AskRequest, limit: int) -> _Digger | None:
         if way.bank == "" or not _MAY_DIG.match(way.question[:_READ]):
             return None
-        from holdfast.research.question_kinds import kind_of
+        from holdfast.research.history.question_kinds import kind_of
 
         dig = kind_of(way.question)
         if dig is None:
             return None
-        from holdfast.research import archaeology
+        from holdfast.research.history import git_answers
 
-        return cls(reader, way, dig, archaeology, limit)
+        return cls(reader, way, dig, git_answers, limit)
 
     @property
     def purpose(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.app.search.recall import Reading, here
+from holdfast.app.search.old_recall import Reading, here
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.share_drafts import Words

@@ -27,7 +27,7 @@ from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import open_to_ask
 from holdfast.app.core.foreign_uris import resolve
-from holdfast.app.search.recall import here
+from holdfast.app.search.old_recall import here
 from holdfast.errors import InputError
 from holdfast.model.query import Filter, Layer, Passage
 from holdfast.model.records import Digest, Exchange

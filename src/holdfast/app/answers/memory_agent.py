@@ -24,8 +24,8 @@ from holdfast.app.answers.access_tools import ACCESS_TOOLS
 from holdfast.app.answers.plugin_tools import PluginShelf
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import close_settled, open_store
+from holdfast.app.search.old_recall import here
 from holdfast.app.search.plugin_search import Providers
-from holdfast.app.search.recall import here
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError
 from holdfast.inference.agent_chat import GUARD
@@ -37,7 +37,7 @@ from holdfast.model.research import Event, Stage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.recall.ranking.plugin_hits import KIND
-from holdfast.research.agent_answer import (
+from holdfast.research.answering.agent_answer import (
     AGENT,
     Lookups,
     Sentence,

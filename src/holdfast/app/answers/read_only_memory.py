@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from holdfast.app.answers.tool import Object, Tool, check, find_tool
-from holdfast.app.search.recall import meant_bank, no_bank, utc_now
+from holdfast.app.search.old_recall import meant_bank, no_bank, utc_now
 from holdfast.errors import HoldfastError
 from holdfast.recall.core.semantic_port import Meaning
 from holdfast.refine.core.banks import Banks

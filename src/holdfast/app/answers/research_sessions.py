@@ -24,8 +24,8 @@ from holdfast.model.query import Answer
 from holdfast.model.research import ENDS, Event, Stage
 from holdfast.recall.core.plan import Plan
 from holdfast.regex import regex
-from holdfast.research.answer import Way
-from holdfast.research.followups import in_context
+from holdfast.research.answering.answer import AskRequest
+from holdfast.research.answering.followups import in_context
 from holdfast.research.journal_lines import line_of, question_line, read_answer, without
 from holdfast.research.session_journal import (
     ASKED,
@@ -39,7 +39,7 @@ from holdfast.research.session_journal import (
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
-    from holdfast.research.team import TeamAnswer
+    from holdfast.research.history.team_answer import TeamAnswer
 
 _KEPT = 4000
 _PATIENCE_S = 10.0
@@ -175,10 +175,10 @@ def start(settings: Settings, wish: Wish, session: str = "") -> str:
     failed: list[HoldfastError] = []
 
     def drive() -> None:
-        from holdfast.app.search import recall
+        from holdfast.app.search import old_recall
 
         try:
-            with recall.Reading(settings) as memory:
+            with old_recall.Reading(settings) as memory:
                 for _ in Investigation(memory, wish, session and id, id):
                     begun.set()
         except HoldfastError as error:
@@ -195,14 +195,14 @@ def start(settings: Settings, wish: Wish, session: str = "") -> str:
 
 def team_query(memory: Asked, question: str, bank: str | None, limit: int) -> TeamAnswer:
     """What the team knows: out of commits, pulls and issues, what sessions came to, and rules."""
-    from holdfast.research import team
+    from holdfast.research.history import team_answer
 
-    wish = Wish(question, bank, team.LAYERS, limit=limit)
+    wish = Wish(question, bank, team_answer.LAYERS, limit=limit)
     answer = Investigation(memory, wish).answer()
     id = memory.bank_id(bank)
-    found = memory.recall_by(question, bank, Plan(team.LAYERS, limit, wish.budget))
-    people = team.people_for(memory.reader, Way(id, question, memory.moment)) if id != "" else ()
-    return team.TeamAnswer(answer, found.hits, people)
+    found = memory.recall_by(question, bank, Plan(team_answer.LAYERS, limit, wish.budget))
+    people = team_answer.people_for(memory.reader, AskRequest(id, question, memory.moment)) if id != "" else ()
+    return team_answer.TeamAnswer(answer, found.hits, people)
 
 
 def shown(memory: Asked, id: str) -> tuple[Session, list[Line]]:

@@ -51,7 +51,7 @@ def follow_histories(work: Work, known: Iterable[Repository]) -> str:
 
 def _excluded(work: Work, repository: Repository) -> bool:
     """Whether the settings have come to exclude it since."""
-    return work.memory.banks.excluded(repository.folder or repository.path)
+    return work.memory.banks.is_excluded(repository.folder or repository.path)
 
 
 def _follow(work: Work, repository: Repository, until: float) -> int:

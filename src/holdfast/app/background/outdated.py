@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.app.ingest.stages import stages_behind
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.errors import StoreError
 from holdfast.refine.core.rules_version import RULES
 from holdfast.refine.model_output.prompts import VERSION as PROMPTS

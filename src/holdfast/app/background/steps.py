@@ -12,7 +12,7 @@ from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.curation.curating import remove_derived_files
 from holdfast.app.ingest import stages
 from holdfast.app.memory import rules_of
-from holdfast.app.search.recall import ALL_BANKS
+from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.brief.injection_outcomes import settle_injections
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError

@@ -23,7 +23,7 @@ from holdfast.app.background.transcript_queue import Unread
 from holdfast.app.background.worker_log import WorkLog
 from holdfast.app.core.lease import PATIENCE_S, Lease, lease
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import utc_now
+from holdfast.app.search.old_recall import utc_now
 from holdfast.capture import inbox
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor

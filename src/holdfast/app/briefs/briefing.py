@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.app.core.database_identity import Standing, standing
 from holdfast.app.core.hook_socket import Asking
-from holdfast.app.search.recall import Reading, utc_now
+from holdfast.app.search.old_recall import Reading, utc_now
 from holdfast.brief.frame import NOTHING, Brief
 from holdfast.brief.goal_brief import goal_brief
 from holdfast.brief.prepared_files import write_briefs

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.app.curation.decision_log import all_entries
-from holdfast.app.curation.opinions import Minding
-from holdfast.app.search.recall import ALL_BANKS
+from holdfast.app.curation.old_opinions import Minding
+from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.learn.decision_state import standing, undoable
 from holdfast.model.curation import Action, Curation
 from holdfast.model.imports import Imported

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.ingest.stages import know
-from holdfast.app.search.browse import Browsing
-from holdfast.app.search.recall import ALL_BANKS, here, utc_now
+from holdfast.app.search.old_browse import Browsing
+from holdfast.app.search.old_recall import ALL_BANKS, here, utc_now
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
@@ -64,7 +64,7 @@ class Curating(Browsing):
     def _ensure_bank(self, bank: str | None) -> str:
         """The bank of a name; that of this folder, made if need be, where none is named."""
         if bank:
-            return self._banks.named(self._store, bank)
+            return self._banks.ensure_named(self._store, bank)
         return self._banks.ensure(self._store, here())
 
     def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:

@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from holdfast.app.curation.rule_proposals import BY_ITSELF
-from holdfast.app.curation.rule_teaching import AGENT
+from holdfast.app.curation.old_rule_proposals import BY_ITSELF
+from holdfast.app.curation.old_rule_teaching import AGENT
 from holdfast.learn.bank_changes import read_change
 from holdfast.learn.decision_state import RETENTION
 from holdfast.learn.written_rules import read_written

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.app.curation.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
-from holdfast.app.curation.opinions import Minding
+from holdfast.app.curation.old_opinions import Minding
 from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.language import cut
 from holdfast.learn.curation import CORRECTABLE, MERGEABLE, Target
@@ -25,7 +25,7 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, find_record, word_of
 from holdfast.refine.core.passages import digest_passage
-from holdfast.research.answer import address
+from holdfast.research.answering.answer import page_url
 from holdfast.store.protocol import Reader, Record
 
 _TITLE = 240
@@ -143,7 +143,7 @@ def address_of(reader: Reader, name: str) -> str:
         return f"/graph?focus={record.id}"
     if word == "claim":
         return address_of(reader, uri("exchange", getattr(record, "exchange", "")))
-    found = address(reader, record.bank, uri(word, record.id), session)
+    found = page_url(reader, record.bank, uri(word, record.id), session)
     return found if found.startswith("/") else "/repos"
 
 

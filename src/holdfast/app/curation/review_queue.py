@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.app.curation.opinions import Minding
+from holdfast.app.curation.old_opinions import Minding
+from holdfast.app.curation.old_rule_proposals import Candidate
 from holdfast.app.curation.record_view import Ref, fingerprint, refs
-from holdfast.app.curation.rule_proposals import Candidate
-from holdfast.app.search.recall import ALL_BANKS
+from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.learn.agent_lessons import LESSON
 from holdfast.learn.promotion import refused
 from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.search.old_recall import utc_now
 from holdfast.app.search.plugin_search import Listed, Providers
-from holdfast.app.search.recall import utc_now
 from holdfast.app.status.health import current_folder
 from holdfast.settings import OFF
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.app.remote.remote_search import Remotes
-from holdfast.app.search.recall import utc_now
+from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import InputError, StoreError
 from holdfast.settings import OFF
 from holdfast.store.parcels import Parcel, ParcelState

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.errors import InputError
 from holdfast.model.query import Hit, Strategy
 from holdfast.recall.core.plan import Budget, Plan

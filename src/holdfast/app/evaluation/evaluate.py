@@ -11,7 +11,7 @@ from holdfast.app.evaluation.engine import NOTES, Parts, Ranking
 from holdfast.app.evaluation.limits import limits_of_set
 from holdfast.app.evaluation.metrics import Judged, Measures
 from holdfast.app.evaluation.sets import Question
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 
 # Called with the questions asked so far and the questions in all.
 Progress = Callable[[int, int], None]

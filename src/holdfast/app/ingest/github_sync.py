@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.app.search.recall import here
+from holdfast.app.search.old_recall import here
 from holdfast.errors import InputError, SettingsError
 from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.core.banks import pick
+from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.git.forge_sync import ForgeCount, ForgeRead, Tick, count_forge, read_forge
 from holdfast.settings import Settings
 from holdfast.sources.forge.client import Pace
@@ -39,7 +39,7 @@ def read(
     known = store.bank_of(f"remote:{forge.repo}")
     with store.transaction():
         if bank or settings.bank:
-            into = banks.named(store, bank or settings.bank)
+            into = banks.ensure_named(store, bank or settings.bank)
         elif ours:
             into = banks.ensure(store, here())
         elif known is not None:
@@ -62,7 +62,7 @@ def count(
     forge = _forge(banks, settings, name, tell)
     chosen = bank or settings.bank
     if chosen:
-        found = pick(store, chosen)
+        found = find_bank_by_name(store, chosen)
         into = found.id if found else ""
     else:
         into = store.bank_of(f"remote:{forge.repo}") or banks.find(store, here()) or ""
@@ -71,7 +71,7 @@ def count(
 
 def _forge(banks: BankMaker, settings: Settings, name: str, tell: Tell) -> GitHub:
     folder = here()
-    if banks.excluded(folder):
+    if banks.is_excluded(folder):
         raise InputError(
             f"{folder} is excluded from memory by the settings.",
             "See exclude.projects in config.toml.",

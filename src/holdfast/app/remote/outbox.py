@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.remote.remote_search import Remotes
-from holdfast.app.search.recall import here
+from holdfast.app.search.old_recall import here
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
 from holdfast.learn.share_drafts import Draft, Sharer, Words, after, draft

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from holdfast.app.search.recall import here
+from holdfast.app.search.old_recall import here
 from holdfast.errors import HoldfastError
 from holdfast.learn.decision_state import standing
 from holdfast.model.anchors import Anchor, FileFate

@@ -17,7 +17,7 @@ from holdfast.store.protocol import Writer
 
 def places_for(settings: Settings, banks: Banks, root: str) -> list[RulePlace]:
     """The files of rules that hold in a project; none of one that the settings keep out."""
-    if root and banks.excluded(root):
+    if root and banks.is_excluded(root):
         return []
     found = rule_places(root, str(settings.claude_dir))
     return [place for place in found if not _excluded(place, settings.exclude_paths)]

@@ -19,7 +19,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.keys import Key
 from holdfast.principal import Level
-from holdfast.refine.core.banks import near_banks, pick
+from holdfast.refine.core.banks import unknown_bank_hint, find_bank_by_name
 
 _PREFIX = "hf"
 _BITS = 256
@@ -63,14 +63,14 @@ def make_key(memory: Holdfast, wanted: Wanted) -> tuple[str, Key]:
 
 
 def _bank(memory: Holdfast, name: str, make: bool) -> str:
-    found = pick(memory.store, name)
+    found = find_bank_by_name(memory.store, name)
     if found is not None:
         return found.id
     if make:
-        return memory.banks.named(memory.store, name)
+        return memory.banks.ensure_named(memory.store, name)
     raise NotFoundError(
         f"There is no bank {name!r}.",
-        f"{near_banks(memory.store, name)} --make-banks makes it, empty.",
+        f"{unknown_bank_hint(memory.store, name)} --make-banks makes it, empty.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from holdfast.app.search.recall import Reading, utc_now
+from holdfast.app.search.old_recall import Reading, utc_now
 from holdfast.errors import StoreError
 from holdfast.inference.service_choice import detect
 from holdfast.model.accounts import Call, Pause, Spent

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.background.worker_log import last_lines
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.capture.places import Places
 from holdfast.errors import StoreError
 from holdfast.regex import regex

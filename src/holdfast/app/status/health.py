@@ -11,7 +11,7 @@ from time import time
 from typing import NamedTuple
 
 from holdfast.app.core.lease import WorkerSeen, see_worker
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.capture.inbox import folders, waiting
 from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.detect import Seen, see

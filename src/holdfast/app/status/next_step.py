@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import holdfast
-from holdfast.app.search.recall import ALL_BANKS, Reading
+from holdfast.app.search.old_recall import ALL_BANKS, Reading
 from holdfast.app.status.failures import Failure, failures, of_log
 from holdfast.app.status.health import Health, Verdict, examine, judge
 from holdfast.errors import HoldfastError, StoreError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.background.outdated import Older, look
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.app.status.costs import Costs, look_at_costs
 from holdfast.app.status.health import Health, Verdict, current_folder, examine, judge
 from holdfast.model.ledger import Balance, FailedLine, SourceState

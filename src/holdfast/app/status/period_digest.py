@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.app.status.usage_report import before
 from holdfast.language import cut
 from holdfast.learn.decision_state import RETENTION, standing

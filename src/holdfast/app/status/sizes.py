@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.app.status.health import Disk, disk_use
 from holdfast.learn.bank_settings import put_away_by_retention
 from holdfast.store.overview import Held

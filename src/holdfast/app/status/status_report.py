@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.background.outdated import look
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.app.status.costs import Costs, look_at_costs
 from holdfast.app.status.health import Health, Verdict, examine, judge
 from holdfast.model.accounts import Spent

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from holdfast.app.search.recall import Reading, utc_now
+from holdfast.app.search.old_recall import Reading, utc_now
 from holdfast.app.status.failures import Failure, failures
 from holdfast.learn.decision_state import RETENTION, standing
 from holdfast.model.accounts import Injection, Use

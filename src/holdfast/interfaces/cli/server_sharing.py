@@ -8,7 +8,7 @@ from pathlib import Path
 from holdfast.app.memory import open_memory
 from holdfast.app.remote.outbox import Post, Pushed, ToSend
 from holdfast.app.remote.remote_search import Remotes
-from holdfast.app.search.recall import utc_now
+from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm
 from holdfast.interfaces.cli.screen import Screen, day, number

@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import holdfast
-from holdfast.app.curation.rule_proposals import ChangedError
+from holdfast.app.curation.old_rule_proposals import ChangedError
 from holdfast.errors import (
     BusyError,
     CancelledError,

@@ -15,7 +15,7 @@ from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.research_sessions import Investigation
 from holdfast.app.answers.result_budget import LONGEST_RECORD, fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.search.recall import Reading, open_reading
+from holdfast.app.search.old_recall import Reading, open_reading
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.memory_source import Opened, Source
@@ -28,8 +28,8 @@ from holdfast.model.research import Event
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking.remote_hits import ARM
-from holdfast.research.expertise import Expert
-from holdfast.research.plugin_evidence import unheard
+from holdfast.research.answering.plugin_evidence import unheard
+from holdfast.research.history.expertise import Expert
 
 _HITS = 20
 _EVIDENCE = 10

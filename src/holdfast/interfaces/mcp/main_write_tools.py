@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.curation.rule_teaching import AGENT, learned_told
+from holdfast.app.curation.old_rule_teaching import AGENT, learned_told
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.mcp.memory_source import Opened, Source
 from holdfast.interfaces.mcp.server_spec import Ask

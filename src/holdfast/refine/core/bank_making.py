@@ -7,12 +7,12 @@ from collections.abc import Callable
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
-from holdfast.refine.core.banks import Banks, known_bank, rank
+from holdfast.refine.core.banks import Banks, find_known_bank, alias_rank
 from holdfast.settings import Settings
 from holdfast.sources.project import base_name
 from holdfast.store.protocol import Writer
 
-UNSORTED = "unsorted"
+UNSORTED_BANK = "unsorted"
 
 
 class BankMaker(Banks):
@@ -25,17 +25,17 @@ class BankMaker(Banks):
     def ensure(self, writer: Writer, folder: str) -> str:
         """The bank of a folder, made if need be; its new names are noted."""
         if self._settings.bank:
-            return self.named(writer, self._settings.bank)
+            return self.ensure_named(writer, self._settings.bank)
         project = self.project(folder)
-        bank = known_bank(writer, project)
+        bank = find_known_bank(writer, project)
         if bank is None:
-            bank = content_id("bank", min(project.aliases, key=rank))
+            bank = content_id("bank", min(project.aliases, key=alias_rank))
             writer.add_bank(Bank(bank, project.name or base_name(folder), self._now()))
         for alias in project.aliases:
             writer.add_alias(bank, alias)
         return bank
 
-    def named(self, writer: Writer, name: str) -> str:
+    def ensure_named(self, writer: Writer, name: str) -> str:
         """The bank of a name that a person chose, made if need be."""
         if not name.strip() or name == "all":
             raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")

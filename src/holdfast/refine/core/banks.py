@@ -14,8 +14,8 @@ from holdfast.sources.project import Project, identify
 from holdfast.store.protocol import Reader
 
 # From the most telling: the same repository elsewhere, the same history under another name.
-_STRENGTH = ("name:", "remote:", "root:", "gitdir:", "path:", "folder:")
-_NAMED = 12
+_ALIAS_KINDS = ("name:", "remote:", "root:", "gitdir:", "path:", "folder:")
+_MAX_NAMES_LISTED = 12
 
 
 class Banks:
@@ -47,7 +47,7 @@ class Banks:
         found = identify(folder)
         return Project(name, found.root, (f"name:{name}",), found.exists) if name else found
 
-    def excluded(self, folder: str) -> bool:
+    def is_excluded(self, folder: str) -> bool:
         """Whether the settings keep a project out of memory entirely, worktrees included."""
         if not self._settings.exclude_projects:
             return False
@@ -65,12 +65,12 @@ class Banks:
     def find(self, reader: Reader, folder: str) -> str | None:
         """The bank of a folder, or of the nearest folder around it; changes nothing."""
         project = self.project(folder)
-        found = known_bank(reader, project)
+        found = find_known_bank(reader, project)
         in_git = any(alias.startswith("gitdir:") for alias in project.aliases)
-        return found if found is not None or in_git else _around(reader, folder)
+        return found if found is not None or in_git else _bank_of_parent_folder(reader, folder)
 
 
-def pick(reader: Reader, name: str) -> Bank | None:
+def find_bank_by_name(reader: Reader, name: str) -> Bank | None:
     """The bank that a person means: by name, by id or the start of one, or by last part."""
     banks = reader.banks()
     by_alias = reader.bank_of(f"name:{name}")
@@ -91,25 +91,25 @@ def pick(reader: Reader, name: str) -> Bank | None:
     return None
 
 
-def near_banks(reader: Reader, name: str) -> str:
+def unknown_bank_hint(reader: Reader, name: str) -> str:
     """What to say to somebody who named a bank that is not there."""
     names = list(dict.fromkeys(bank.name for bank in reader.banks()))
     from difflib import get_close_matches
 
     close = get_close_matches(name, names, 1, 0.6)
     hint = f"Did you mean {close[0]!r}? " if close else ""
-    more = f" and {len(names) - _NAMED:,} more; `holdfast status` lists them" * (
-        len(names) > _NAMED
+    more = f" and {len(names) - _MAX_NAMES_LISTED:,} more; `holdfast status` lists them" * (
+        len(names) > _MAX_NAMES_LISTED
     )
-    return f"{hint}There are: {', '.join(names[:_NAMED]) or 'none yet'}{more}."
+    return f"{hint}There are: {', '.join(names[:_MAX_NAMES_LISTED]) or 'none yet'}{more}."
 
 
-def rank(alias: str) -> int:
-    return next(n for n, kind in enumerate(_STRENGTH) if alias.startswith(kind))
+def alias_rank(alias: str) -> int:
+    return next(n for n, kind in enumerate(_ALIAS_KINDS) if alias.startswith(kind))
 
 
-def known_bank(reader: Reader, project: Project) -> str | None:
-    for alias in sorted(project.aliases, key=rank):
+def find_known_bank(reader: Reader, project: Project) -> str | None:
+    for alias in sorted(project.aliases, key=alias_rank):
         bank = reader.bank_of(alias)
         if bank is not None and not _another_repository(reader, bank, alias, project):
             return bank
@@ -126,7 +126,7 @@ def _another_repository(reader: Reader, bank: str, alias: str, project: Project)
     return bool(ours and theirs and not ours & theirs)
 
 
-def _around(reader: Reader, folder: str) -> str | None:
+def _bank_of_parent_folder(reader: Reader, folder: str) -> str | None:
     """Without git a folder below a project belongs to it; but nobody's home is a project."""
     home = os.path.expanduser("~")  # noqa: PTH111 - a string is wanted
     for parent in PurePosixPath(folder).parents:

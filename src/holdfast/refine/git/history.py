@@ -75,7 +75,7 @@ def read_history(
 ) -> LogRead:
     """Read what is new in a repository."""
     folder = path.resolve()
-    if banks.excluded(str(folder)):
+    if banks.is_excluded(str(folder)):
         raise InputError(
             f"{path} is excluded from memory by the settings.",
             "See exclude.projects in config.toml.",
@@ -86,7 +86,7 @@ def read_history(
         with git.stream("rev-parse", "--git-dir"):
             pass  # says what is wrong
     with writer.transaction():
-        bank = banks.named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
+        bank = banks.ensure_named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
     tips = read_tips(git)
     before = next((r.tips for r in writer.repositories(bank) if r.path == place), ())
     known = still_there(git, before)

@@ -166,5 +166,5 @@ class Scribe:
 
     def _excludes(self, folder: str) -> bool:
         if folder not in self._excluded:
-            self._excluded[folder] = self._banks.excluded(folder)
+            self._excluded[folder] = self._banks.is_excluded(folder)
         return self._excluded[folder]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
-from holdfast.refine.core.bank_making import UNSORTED, BankMaker
-from holdfast.refine.core.banks import pick
+from holdfast.refine.core.bank_making import UNSORTED_BANK, BankMaker
+from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.ingest.pending import next_line_start
 from holdfast.sources.byte_source import Openable
 from holdfast.sources.claude_code import events
@@ -92,14 +92,14 @@ class Planner:
                 source = self._restart(source)
         root = self._banks.project(cwd).root if cwd else ""
         info = FileInfo(str(path), item.agent, path.stem, root, session)
-        excluded = bool(cwd) and self._banks.excluded(cwd)
+        excluded = bool(cwd) and self._banks.is_excluded(cwd)
         start = next_line_start(file, source)
         journal = str(self._places.journal(_host(path))) if item.agent == claude_code.AGENT else ""
         return Job(source, info, start, size, stamp, excluded, journal)
 
     def _refuse_twice(self, source: Source, item: Input) -> None:
         """A file is in one bank, read in one way."""
-        wanted = pick(self._writer, item.bank) if item.bank else None
+        wanted = find_bank_by_name(self._writer, item.bank) if item.bank else None
         if source.agent == item.agent and (not item.bank or (wanted and wanted.id == source.bank)):
             return
         bank = self._writer.bank(source.bank)
@@ -111,7 +111,7 @@ class Planner:
 
     def _settle_bank(self, source: Source, item: Input, cwd: str) -> Source:
         """A file whose first lines named no folder finds its bank when one does."""
-        unsorted = self._writer.bank_of(f"name:{UNSORTED}")
+        unsorted = self._writer.bank_of(f"name:{UNSORTED_BANK}")
         if item.bank or not cwd or source.bank != unsorted:
             return source
         with self._writer.transaction():
@@ -136,9 +136,9 @@ class Planner:
     def _new_source(self, item: Input, cwd: str) -> Source:
         writer, banks = self._writer, self._banks
         with writer.transaction():
-            bank = banks.named(writer, item.bank) if item.bank else None
+            bank = banks.ensure_named(writer, item.bank) if item.bank else None
             bank = bank or writer.bank_of_host(_host(item.path))
-            bank = bank or (banks.ensure(writer, cwd) if cwd else banks.named(writer, UNSORTED))
+            bank = bank or (banks.ensure(writer, cwd) if cwd else banks.ensure_named(writer, UNSORTED_BANK))
             return writer.add_source(str(item.path), item.agent, bank)
 
     def _note_well(self, source: Source) -> None:

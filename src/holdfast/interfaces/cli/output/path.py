@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.search.browse import open_browsing
+from holdfast.app.search.old_browse import open_browsing
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.to_json import plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.search.recall import Reading
+from holdfast.app.search.old_recall import Reading
 from holdfast.interfaces.cli.screen import Screen, amount, number
 
 _SHOWN = 12

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from holdfast.app.memory import Holdfast
+from holdfast.app.search.old_recall import utc_now
 from holdfast.app.search.plugin_search import Providers, all_told
-from holdfast.app.search.recall import utc_now
 from holdfast.app.status.period_digest import WEEK, Item, digest, span_of
 from holdfast.app.status.period_digest import as_told as digest_told
 from holdfast.app.status.usage_report import as_told, look_at_worth

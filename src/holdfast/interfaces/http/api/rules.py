@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
-from holdfast.app.curation.rule_teaching import learned_told
+from holdfast.app.curation.old_rule_teaching import learned_told
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.http.api.handling import Asking, Bank, Sent, Told

@@ -14,7 +14,7 @@ from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.core.agent_names import agent_named
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.app.search.recall import ALL_BANKS
+from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.interfaces.http.api.handling import (
     Asking,
     Bank,
@@ -34,7 +34,7 @@ from holdfast.recall.lookup.filters import Found
 from holdfast.recall.lookup.timeline import ALL_KINDS, Timeline
 from holdfast.recall.query.expansion import Expansion
 from holdfast.recall.query.times import read_span
-from holdfast.research.expertise import Expert
+from holdfast.research.history.expertise import Expert
 
 router = APIRouter(tags=["questions"])
 _TEXT = Field(min_length=1, max_length=4000)

@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import utc_now
+from holdfast.app.search.old_recall import utc_now
 from holdfast.app.server.keys import is_of, read_key
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.http.auth.browser_token import Cookies

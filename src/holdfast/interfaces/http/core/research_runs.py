@@ -16,7 +16,7 @@ from typing import NamedTuple
 from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.research_sessions import Investigation, sessions_of, shown
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import utc_now
+from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import BusyError, HoldfastError, InputError, NotFoundError
 from holdfast.interfaces.http.core.memory_pool import Desk
 from holdfast.interfaces.http.core.streaming import Told

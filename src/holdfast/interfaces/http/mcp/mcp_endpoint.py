@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.recall import ALL_BANKS
+from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.errors import (
     BusyError,
     HoldfastError,

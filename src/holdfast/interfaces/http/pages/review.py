@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
+from holdfast.app.curation.old_rule_proposals import Candidate, ChangedError
 from holdfast.app.curation.record_view import current_words, fingerprint
 from holdfast.app.curation.review_queue import (
     Queue,
@@ -18,7 +19,6 @@ from holdfast.app.curation.review_queue import (
     secrets,
     turned_down,
 )
-from holdfast.app.curation.rule_proposals import Candidate, ChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.audit import Audit, audit
 from holdfast.errors import InputError, NotFoundError

@@ -6,7 +6,7 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.app.search.audit import Audit, Audited, audit
-from holdfast.app.search.recall import open_reading
+from holdfast.app.search.old_recall import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.recall import ALL_BANKS, open_reading, utc_now
+from holdfast.app.search.old_recall import ALL_BANKS, open_reading, utc_now
 from holdfast.app.status.period_digest import (
     NOTHING,
     TITLES,

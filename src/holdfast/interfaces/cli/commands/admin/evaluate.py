@@ -16,7 +16,7 @@ from holdfast.app.evaluation.own import History, advice, find_questions
 from holdfast.app.evaluation.ranks import open_ranks
 from holdfast.app.evaluation.replay import OwnReport, replay
 from holdfast.app.evaluation.sets import read_set, spread
-from holdfast.app.search.recall import ALL_BANKS, open_reading, utc_now
+from holdfast.app.search.old_recall import ALL_BANKS, open_reading, utc_now
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from holdfast.app.search.recall import ALL_BANKS, Reading, open_reading
+from holdfast.app.search.old_recall import ALL_BANKS, Reading, open_reading
 from holdfast.app.transfer.export_folder import Folder
 from holdfast.app.transfer.exporting import SCHEMA, Wanted, check_groups, write_export
 from holdfast.capture.redact import Redactor

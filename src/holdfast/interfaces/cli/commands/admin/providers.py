@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from time import perf_counter
 
+from holdfast.app.search.old_recall import here, utc_now
 from holdfast.app.search.plugin_search import Listed, Providers, all_told
-from holdfast.app.search.recall import here, utc_now
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 
 from holdfast.app.background.outdated import Older, look
-from holdfast.app.search.recall import ALL_BANKS, Reading, open_reading
+from holdfast.app.search.old_recall import ALL_BANKS, Reading, open_reading
 from holdfast.app.status.costs import look_at_costs
 from holdfast.app.status.health import (
     SKIPPED_BECAUSE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.recall import ALL_BANKS, open_reading
+from holdfast.app.search.old_recall import ALL_BANKS, open_reading
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import DAYS, Fate, Worth, as_told, look_at_worth
 from holdfast.interfaces.cli import options

@@ -7,7 +7,7 @@ import sys
 
 from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.research_sessions import Investigation
-from holdfast.app.search.recall import open_reading
+from holdfast.app.search.old_recall import open_reading
 from holdfast.errors import CancelledError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day

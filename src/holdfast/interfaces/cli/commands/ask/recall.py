@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from holdfast.app.core.agent_names import agent_named
 from holdfast.app.search import json_shapes
-from holdfast.app.search.recall import ALL_BANKS, open_reading
+from holdfast.app.search.old_recall import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut

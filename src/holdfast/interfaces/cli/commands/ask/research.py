@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from holdfast.app.answers.research_sessions import sessions_of, shown
-from holdfast.app.search.recall import open_reading
+from holdfast.app.search.old_recall import open_reading
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask.ask import show_answer, told

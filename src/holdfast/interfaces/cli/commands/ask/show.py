@@ -8,7 +8,7 @@ from typing import cast
 
 from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import anchor_of
-from holdfast.app.search.recall import ALL_BANKS, open_reading
+from holdfast.app.search.old_recall import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_shown

@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Mapping
 
 from holdfast.app.search import json_shapes
-from holdfast.app.search.browse import open_browsing
-from holdfast.app.search.recall import ALL_BANKS
+from holdfast.app.search.old_browse import open_browsing
+from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.browse import open_browsing
+from holdfast.app.search.old_browse import open_browsing
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, short
 from holdfast.model.to_json import plain
-from holdfast.research.expertise import Expert
+from holdfast.research.history.expertise import Expert
 
 HELP = """\
 Who knows about a file, a folder or a matter: by what people committed to it and what

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.search import json_shapes
-from holdfast.app.search.browse import Browsing, open_browsing
-from holdfast.app.search.recall import ALL_BANKS
+from holdfast.app.search.old_browse import Browsing, open_browsing
+from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import cut

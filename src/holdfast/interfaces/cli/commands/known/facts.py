@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.recall import open_reading
+from holdfast.app.search.old_recall import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.search import json_shapes
-from holdfast.app.search.browse import open_browsing
+from holdfast.app.search.old_browse import open_browsing
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from holdfast.app.curation.rule_teaching import ACTIONS
+from holdfast.app.curation.old_rule_teaching import ACTIONS
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number

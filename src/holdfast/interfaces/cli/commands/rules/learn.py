@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.curation.rule_proposals import SCOPES, Learned
-from holdfast.app.curation.rule_teaching import learned_told
+from holdfast.app.curation.old_rule_proposals import SCOPES, Learned
+from holdfast.app.curation.old_rule_teaching import learned_told
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen

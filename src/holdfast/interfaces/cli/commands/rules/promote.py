@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.curation.rule_proposals import Candidate
+from holdfast.app.curation.old_rule_proposals import Candidate
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, number

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.importing import Took
+from holdfast.app.transfer.old_importing import Took
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress

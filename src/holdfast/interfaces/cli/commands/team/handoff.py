@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from holdfast.app.answers.handoff import hand_off
-from holdfast.app.search.recall import open_reading
+from holdfast.app.search.old_recall import open_reading
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen

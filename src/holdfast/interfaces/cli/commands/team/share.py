@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.sharing import OnShelf, ToShare
+from holdfast.app.transfer.old_sharing import OnShelf, ToShare
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
 from holdfast.interfaces.cli.screen import Screen, day, number

@@ -1,0 +1,181 @@
+"""What the parts of an open memory share: its store, settings, clock and banks.
+
+`holdfast.app.memory.Holdfast` opens one `Context` and gives it to every part. Nothing in here
+searches or changes records.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from holdfast.app.core.backends import kept_to, open_store
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.bank import Bank
+from holdfast.principal import Principal
+from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.banks import Banks, unknown_bank_hint, find_bank_by_name
+from holdfast.settings import Settings
+from holdfast.sources.rule_places import top_of
+from holdfast.store.protocol import Reader, Store
+
+ALL_BANKS = "all"
+# How many banks a message lists before it says "…".
+_MAX_LISTED_BANKS = 8
+
+
+def utc_now() -> str:
+    """The current time in UTC, in the format of every stored time."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def current_folder() -> str:
+    """The working directory; raises `InputError` if it was deleted."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - a string is wanted
+    except FileNotFoundError as error:
+        raise InputError(
+            "The current folder is not there any more.", "Go to another one, or name a --bank."
+        ) from error
+
+
+def current_user() -> str:
+    """The login name of the user who runs this process, or the user id where there is none."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def resolve_bank(reader: Reader, banks: Banks, name: str = "") -> str | None:
+    """The id of the bank with this name, or of the working directory's project. None means all
+    banks, "" a project that has no bank yet."""
+    if name == ALL_BANKS:
+        return None
+    if not name:
+        return banks.find(reader, current_folder()) or ""
+    found = find_bank_by_name(reader, name)
+    if found is None:
+        raise NotFoundError(f"There is no bank {name!r}.", unknown_bank_hint(reader, name))
+    return found.id
+
+
+def missing_bank_hint(reader: Reader) -> str:
+    """What to tell a user whose folder has no bank."""
+    names = list(dict.fromkeys(bank.name for bank in reader.banks()))
+    if not names:
+        return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
+    return (
+        f"This folder has no memory yet. There is one of {', '.join(names[:_MAX_LISTED_BANKS])}"
+        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}: use --bank NAME, or --bank all."
+    )
+
+
+class Context:
+    """An open store with the settings, the clock and the banks that go with it.
+
+    `bank` arguments take a name or an id; None is the project of the working directory, "all" is
+    every bank. `after_change` is called after each change that people make to records.
+    """
+
+    def __init__(
+        self, settings: Settings, now: Callable[[], str] = utc_now, create: bool = False
+    ) -> None:
+        self.settings = settings
+        self.now = now
+        self.store: Store = open_store(settings, create)
+        self.banks = BankMaker(settings, now)
+        self.after_change: Callable[[], None] = _do_nothing
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    @contextmanager
+    def scoped_to(self, principal: Principal) -> Generator[None]:
+        """Within this block every read and write is limited to what the principal may do."""
+        if principal.unbounded and not principal.key:
+            yield
+            return
+        whole, settings = self.store, self.settings
+        self.settings = replace(settings, principal=principal)
+        self.store = fenced = kept_to(self.settings, whole)
+        try:
+            yield
+        finally:
+            self.store, self.settings = whole, settings
+            if fenced is not whole:
+                cast("Any", fenced).unfenced()
+
+    def bank_id(self, bank: str | None = None) -> str | None:
+        """The id of a bank; None means all banks, "" a project that has none yet."""
+        return resolve_bank(self.store, self.banks, bank or self.settings.bank)
+
+    def bank_ids(self, bank: str | None = None) -> list[str]:
+        """The ids of every bank that is meant: one, or all."""
+        id = self.bank_id(bank)
+        return [known.id for known in self.store.banks()] if id is None else [id]
+
+    def one_bank_id(self, bank: str | None = None) -> str:
+        """The id of a single bank, "" where the project has none yet; "all" is refused."""
+        id = self.bank_id(bank)
+        if id is None:
+            raise InputError("This is done in one bank.", "Name it: --bank NAME.")
+        return id
+
+    def ensure_bank(self, bank: str | None = None) -> str:
+        """The id of the named bank, or of the working directory's; made if it does not exist."""
+        if bank:
+            return self.banks.named(self.store, bank)
+        return self.banks.ensure(self.store, current_folder())
+
+    def bank(self, bank: str | None = None) -> Bank:
+        """The record of a single existing bank."""
+        id = self.bank_id(bank)
+        if id is None:
+            raise InputError("This is asked of one bank.", "Name it: --bank NAME.")
+        found = self.store.bank(id)
+        if found is None:
+            raise NotFoundError("This folder has no bank yet.", self.missing_bank_hint())
+        return found
+
+    def bank_name(self, id: str | None) -> str:
+        """The name of a bank by its id; "all" for None, the project's name for ""."""
+        if id is None:
+            return ALL_BANKS
+        found = self.store.bank(id)
+        return found.name if found else self.banks.project(current_folder()).name
+
+    def bank_names(self) -> dict[str, str]:
+        """The names of all banks, by id."""
+        return {bank.id: bank.name for bank in self.store.banks()}
+
+    def missing_bank_hint(self, id: str | None = "") -> str:
+        """What to tell a user if `id` (from `bank_id`) says there is no bank yet, else ""."""
+        return missing_bank_hint(self.store) if id == "" else ""
+
+    def current_project(self) -> tuple[str, str]:
+        """The bank id and the top folder of the working directory's project; two empty strings
+        where it has no bank."""
+        try:
+            folder = current_folder()
+        except InputError:
+            return "", ""
+        found = self.banks.find(self.store, folder)
+        return (found, top_of(folder)) if found else ("", "")
+
+    def actor(self, who: str = "") -> str:
+        """The name that the decision log gets: `who` or the user, with the key of the request."""
+        principal = self.settings.principal
+        if principal is None or principal.label in who:
+            return who or current_user()
+        return f"{who} ({principal.label})" if who else principal.label
+
+
+def _do_nothing() -> None:
+    return None

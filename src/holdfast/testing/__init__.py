@@ -1,1 +1,0 @@
-"""What a test of Holdfast, or of a new backend for it, can stand on."""

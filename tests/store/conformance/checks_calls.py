@@ -1,0 +1,119 @@
+"""What a store promises of model services: the cost ledger, pauses, and what they made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_digest,
+    a_session,
+    a_turn,
+    an_exchange,
+    expect,
+    prepared,
+)
+
+from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
+from holdfast.store.calls import Spending, Unsummarised
+from holdfast.store.protocol import Stale
+
+_EVE = "2026-02-28T23:59:59.999Z"
+_OPEN = Call(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)
+_DONE = replace(
+    _OPEN, tokens_in=900, tokens_out=40, tokens_cached=100, usd=0.1, ms=70,
+    outcome=CallOutcome.DONE,
+)  # fmt: skip
+_UNPRICED = replace(_DONE, id="c2", usd=None, model="local", attempt=2)
+_FAILED = Call(
+    OTHER, "c1", _EVE, SESSION, "digests", "anthropic", "m", outcome=CallOutcome.BUSY,
+    problem="429",
+)  # fmt: skip
+_MADE = Summary(BANK, "h1", 1, "exchange", "x1", 4, "m", NOON, '{"title": "t"}')
+
+
+def check_a_reservation_counts_until_the_call_is_settled(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.add_call(_OPEN)
+        expect(store.spent(), Spent(1, 1000, 500, 0, 0.5), "what is reserved")
+        with store.transaction():
+            store.settle_call(_DONE)
+        expect(store.spent(), Spent(1, 900, 40, 100, 0.1), "what was spent")
+
+
+def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            for call in (_DONE, _UNPRICED, _FAILED):
+                store.add_call(call)
+        expect(store.spent(NOON[:10]), Spent(2, 1800, 80, 200, 0.1, 1), "spent on a day")
+        expect(store.spent("", OTHER, SESSION), Spent(1, failed=1), "spent on a session")
+        expect(
+            store.spending(),
+            [
+                Spending("2026-03-01", "summaries", "anthropic", "local", _of(_UNPRICED)),
+                Spending("2026-03-01", "summaries", "anthropic", "m", _of(_DONE)),
+                Spending("2026-02-28", "digests", "anthropic", "m", Spent(1, failed=1)),
+            ],
+            "spending",
+        )
+        expect(store.troubled_calls(), [_FAILED], "calls that failed")
+
+
+def _of(call: Call) -> Spent:
+    c = call
+    return Spent(1, c.tokens_in, c.tokens_out, c.tokens_cached, c.usd or 0.0, int(c.usd is None))
+
+
+def check_a_service_is_left_alone_until_it_answers(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        pause = Pause("anthropic", NOON, 1, "429", _EVE)
+        with store.transaction():
+            store.put_pause(pause)
+            store.put_pause(replace(pause, attempts=2))
+        expect(store.pauses(), [replace(pause, attempts=2)], "pauses")
+        with store.transaction():
+            store.clear_pause("anthropic")
+        expect(store.pauses(), [], "pauses")
+
+
+def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        newer = replace(_MADE, version=2, content='{"title": "u"}')
+        broken = replace(_MADE, version=3, content="", problem="nonsense")
+        with store.transaction():
+            for summary in (newer, _MADE, replace(_MADE, content="{}"), broken):
+                store.put_summary(summary, SESSION, 1)
+        expect(store.summary(BANK, "h1"), newer, "what the latest version made")
+        expect(store.summary(OTHER, "h1"), None, "what another bank has")
+        expect([store.tried(BANK, "h1", v) for v in (1, 3, 4)], [True, True, False], "tried")
+        expect([store.has_summaries(b) for b in (BANK, OTHER)], [True, False], "summaries")
+        expect(Stale(BANK, SESSION, 1) in store.stale_sessions(), True, "a stale session")
+        with store.transaction():
+            store.drop_derived()
+        expect(store.summary(BANK, "h1"), newer, "what was made, after all derived is dropped")
+
+
+def check_sessions_wait_for_a_model_until_they_were_tried(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            for id, extra in (("s2", {}), ("s3", {"parent": SESSION}), ("s4", {"ended": _EVE})):
+                store.add_session(replace(a_session(id=id), **{"ended": NOON, **extra}))
+                store.put_turns([a_turn(1, session=id)])
+                derived = (an_exchange(id=f"x-{id}"), a_digest(id=f"d-{id}"))
+                store.put_derived(BANK, id, [replace(one, session=id) for one in derived])
+        expect(store.unsummarised(NOON, 1), [Unsummarised(BANK, "s2")], "who waits")
+        last = store.exchanges(BANK, "s2")[0].last_seq
+        of_digest = replace(_MADE, hash="h2", record="d-s2", last_seq=last)
+        with store.transaction():
+            store.put_summary(replace(_MADE, record="x-s2", last_seq=last), "s2", 1)
+        expect(store.unsummarised(NOON, 1), [Unsummarised(BANK, "s2")], "whose digest waits")
+        with store.transaction():
+            store.put_summary(of_digest, "s2", 1)
+        expect(store.unsummarised(NOON, 1), [], "who waits when all is done")
+        expect(store.unsummarised(NOON, 2), [Unsummarised(BANK, "s2")], "who waits for version 2")

@@ -1,0 +1,140 @@
+"""What a store promises of concepts and keywords: all of a bank at once, written only where it
+changed, found by what they were called before; and words lead to what bears them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_passage,
+    an_exchange,
+    expect,
+    prepared,
+)
+
+from holdfast.model.curation import Curated
+from holdfast.model.knowledge import Concept, Growth, Memory, Network
+from holdfast.model.query import Filter
+from holdfast.model.trust import Status, Trust
+from holdfast.store.concepts import Bearer, Made
+from holdfast.store.curated import Erasure
+from holdfast.store.protocol import Store
+
+
+def a_concept(id: str = "c1", bank: str = BANK, name: str = "Tide table") -> Concept:
+    """A concept with something in every field."""
+    return Concept(
+        bank, id, name, 'It was "off" by one hour, ünïcode 🦜.', NOON, Trust.TOOL,
+        ("holdfast://exchange/x1", "holdfast://memory/m1"), ("src/table.py",), ("tide", "UTC"),
+        "2026-02-01T12:00:00.000Z", (Growth(NOON, "founded", "by x1"), Growth(NOON, "named")),
+    )  # fmt: skip
+
+
+def _made(concept: Concept, *aliases: str) -> Made:
+    passage = a_passage(concept.id, concept.name, concept.bank, "concept", "")
+    return Made(concept, passage, aliases or ("c1", "c9"))
+
+
+def _filled(store: Store) -> None:
+    store.put_derived(BANK, SESSION, [an_exchange()])
+    store.put_concepts(BANK, [_made(a_concept())])
+
+
+def check_a_concept_comes_back_whole(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            _filled(store)
+        expect(store.concepts(BANK), [a_concept()], "the concepts")
+        expect(store.concepts(OTHER), [], "the concepts of another bank")
+        expect(store.concept_of(BANK, "exchange", "x1"), a_concept(), "the concept of a member")
+        expect(store.concept_of(BANK, "exchange", "x2"), None, "the concept of another")
+        expect(store.find(None, "concept", "c"), [a_concept()], "the start of an id")
+        found = [match.passage.id for match in store.search(BANK, ["tide"], ["summaries"])]
+        expect(found, ["c1"], "a search of what sums up")
+
+
+def check_a_concept_is_found_by_the_id_of_what_went_into_it(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            _filled(store)
+        expect(store.find(BANK, "concept", "c9"), [a_concept()], "the id of one that went into it")
+        expect(store.find(BANK, "", "c9"), [], "the same without a word")
+        expect(store.find(BANK, "concept", "c8"), [], "an id that nobody had")
+
+
+def check_only_what_changed_is_written(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        one, other = a_concept(), a_concept("c2", name="Moon")
+        other = replace(other, members=("holdfast://exchange/x2",), keywords=("lunar",))
+        both = [_made(one), _made(other, "c2")]
+        expect(store.put_concepts(BANK, both), 2, "the first time")
+        expect(store.put_concepts(BANK, both), 0, "the same again")
+        longer = [_made(replace(one, name="Tides")), both[1]]
+        expect(store.put_concepts(BANK, longer), 1, "another name")
+        expect(store.put_concepts(BANK, both[1:]), 1, "one less")
+        expect([c.id for c in store.concepts(BANK)], ["c2"], "what is left")
+        expect(store.search(BANK, ["tides"]), [], "the words of what is gone")
+        expect(store.bearers(BANK, "tides"), [], "the keywords of what is gone")
+
+
+def check_a_forgotten_concept_is_nowhere(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            _filled(store)
+            store.put_curated(Curated(BANK, "concept", "c1", forgotten=True))
+        expect(store.concepts(BANK), [], "the concepts")
+        expect(store.find(None, "concept", "c1"), [], "its id")
+        expect(store.concept_of(BANK, "exchange", "x1"), None, "the concept of a member")
+        expect(store.search(BANK, ["tide"], ["summaries"]), [], "a search")
+        expect([b.kind for b in store.bearers(BANK, "tide")], ["exchange"], "the keyword")
+        expect([c.id for c in store.put_away(BANK, "concept", "c1")], ["c1"], "what is put away")
+
+
+def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            _filled(store)
+            memory = Memory(
+                BANK, "m1", Network.WORLD, "Tides are in UTC", Trust.USER, when=NOON,
+                status=Status.VERIFIED,
+            )  # fmt: skip
+            store.put_memory(memory)
+            store.put_passage(memory, a_passage("m1", memory.what, BANK, "memory", ""))
+        all_three = [Bearer(BANK, kind, id, NOON) for kind, id in
+                     (("concept", "c1"), ("exchange", "x1"), ("memory", "m1"))]  # fmt: skip
+        expect(store.bearers(BANK, "tides"), all_three, "a word in another form")
+        expect(store.bearers(BANK, "tide tables"), all_three[:1], "two words")
+        expect(store.bearers(OTHER, "tide"), [], "another bank")
+        expect(store.bearers(BANK, "..."), [], "no word")
+        counted = {k.word: dict(k.counts) for k in store.keywords(BANK)}
+        expect(counted["tide"], {"concept": 1, "exchange": 1, "memory": 1}, "the keyword")
+        found = store.sift(BANK, Filter(concept="tide"))
+        expect([record.id for record in found], ["x1"], "finding by concept")
+
+
+def check_erasing_takes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            _filled(store)
+            store.reach(BANK, "concepts", 1, store.changes(BANK, "concepts", 1)[-1].number)
+            store.anchor(BANK, "c1")
+        expect(
+            store.anchors(BANK),
+            {"c1": ["holdfast://exchange/x1", "holdfast://memory/m1"]},
+            "the members of then",
+        )
+        with store.transaction():
+            store.erase(Erasure(BANK, memories=("m1",)))
+        expect(store.concepts(BANK), [], "the concepts")
+        expect(store.banks_behind("concepts", 1), [BANK], "the banks behind")
+        expect(store.anchors(BANK), {"c1": ["holdfast://exchange/x1"]}, "the members of then")
+        with store.transaction():
+            store.put_concepts(BANK, [_made(a_concept())])
+            store.drop_derived()
+        expect(store.concepts(BANK), [], "concepts after dropping")
+        expect(store.anchors(BANK), {"c1": ["holdfast://exchange/x1"]}, "what is not derived")

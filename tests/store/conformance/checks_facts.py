@@ -1,0 +1,193 @@
+"""What a store promises of claims and facts: they come and go with what they are made of, and the
+life of a record can be asked for as of any time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_tool_turn,
+    a_turn,
+    expect,
+    prepared,
+)
+
+from holdfast.model.accounts import Used
+from holdfast.model.knowledge import (
+    Bearing,
+    Claim,
+    ClaimKind,
+    Fact,
+    FactKind,
+    How,
+    Life,
+    Review,
+    ReviewState,
+    Validity,
+)
+from holdfast.model.query import Passage
+from holdfast.model.trust import Status, Trust
+from holdfast.store.curated import Erasure, Hidden
+from holdfast.store.facts import Knowledge, Known, fact_at, status_at
+
+LATER = "2026-03-02T12:00:00.000Z"
+_RULE = "Never moor at the north pier."
+
+
+def a_claim(seq: int = 1, bank: str = BANK, text: str = _RULE) -> Claim:
+    """A claim with something in every field."""
+    turn = f"{SESSION}-turn-{seq}"
+    return Claim(
+        bank, f"claim-{seq}", SESSION, "x1", turn, seq, NOON, ClaimKind.RULING, text, Trust.USER,
+        True, Status.VERIFIED, LATER, "holdfast://turn/t9", 0.5, 0.25, "a problem", "an error", 3,
+        ("pier.py",),
+    )  # fmt: skip
+
+
+def a_fact(id: str = "f1", bank: str = BANK) -> Fact:
+    """A fact with something in every field."""
+    return Fact(
+        bank, id, FactKind.RULE, _RULE, 0.9, Trust.USER, "a problem", 3, 1, LATER,
+        Status.SUPERSEDED, Validity(NOON, LATER, NOON), ("holdfast://turn/t1",),
+        ("holdfast://turn/t2",), ("holdfast://fact/f0",), "holdfast://fact/f2", ("pier.py",),
+    )  # fmt: skip
+
+
+def _known(fact: Fact) -> Known:
+    body = f"{fact.content} ({fact.id})"
+    return Known(fact, Passage(fact.bank, "fact", fact.id, "", NOON, body, trust=fact.trust))
+
+
+_LIVES = (
+    Life("fact", "f1", NOON, Status.OBSERVED, "holdfast://turn/t1"),
+    Life("fact", "f1", LATER, Status.SUPERSEDED, "holdfast://turn/t3"),
+)
+_BEARINGS = (
+    Bearing("f1", NOON, "holdfast://turn/t1", How.STATED),
+    Bearing("f1", LATER, "holdfast://turn/t2", How.BREACHED),
+)
+_REVIEW = Review(
+    BANK, "r1", "contradiction", "holdfast://fact/f1", "five deeds", LATER, ("holdfast://turn/t2",),
+    ReviewState.KEPT, LATER, "ada",
+)  # fmt: skip
+
+
+def check_claims_are_kept_whole_and_go_with_their_place(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        claims = [a_claim(1), replace(a_claim(5), kind=ClaimKind.HYPOTHESIS)]
+        store.put_derived(BANK, SESSION, claims)
+        store.put_derived(OTHER, SESSION, [a_claim(1, OTHER)])
+        expect(store.claims(BANK), claims, "the claims of a bank")
+        expect(store.claims(BANK, SESSION), claims, "the claims of a session")
+        expect(store.claims(BANK, turns=[f"{SESSION}-turn-5"]), claims[1:], "those of a turn")
+        expect(store.find(None, "claim", "claim-5"), claims[1:], "a claim by its id")
+        store.put_derived(BANK, SESSION, [], first=2)
+        expect(store.claims(BANK), claims[:1], "the claims before the place that changed")
+        store.put_derived(BANK, SESSION, [])
+        expect(store.claims(BANK), [], "the claims of a session that has none")
+        expect(len(store.claims(OTHER)), 1, "the claims of another bank")
+        store.erase(Erasure(OTHER, sessions=(SESSION,)))
+        expect(store.claims(OTHER), [], "the claims of an erased session")
+
+
+def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            known = Knowledge(
+                [_known(a_fact()), _known(a_fact("f2"))], _LIVES, _BEARINGS, [_REVIEW],
+                [("short", 2)],
+            )  # fmt: skip
+            store.put_knowledge(BANK, known)
+            store.put_knowledge(OTHER, Knowledge([_known(a_fact("f1", OTHER))]))
+        expect(store.facts(BANK), [a_fact(), a_fact("f2")], "the facts")
+        expect(store.find(BANK, "fact", "f1"), [a_fact()], "a fact by its id")
+        expect(store.counts(BANK).facts, 2, "their number")
+        expect(store.lives(BANK, [("fact", "f1"), ("fact", "f2")]), [*_LIVES], "the lives")
+        expect(store.bearings(BANK, "f1"), [*_BEARINGS], "what bears on it")
+        expect(store.facts_on(BANK, "holdfast://turn/t1"), [a_fact()], "what was stated there")
+        expect(store.facts_on(BANK, "holdfast://turn/t2"), [], "what was only breached there")
+        expect(store.reviews(None), [_REVIEW], "the reviews")
+        expect(store.dropped(BANK), {"short": 2}, "what was dropped")
+        expect(len(store.search(BANK, ["moor"])), 2, "the facts by their words")
+        with store.transaction():
+            store.put_knowledge(BANK, Knowledge([_known(a_fact("f2"))._replace(passage=None)]))
+        expect(store.facts(BANK), [a_fact("f2")], "the facts that are left")
+        expect(store.search(BANK, ["moor"]), [], "a fact without a passage")
+        expect(store.lives(BANK, [("fact", "f1")]), [], "the lives of what is gone")
+        expect(len(store.facts(OTHER)), 1, "the facts of another bank")
+
+
+def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_derived(BANK, SESSION, [a_claim()])
+        store.put_knowledge(BANK, Knowledge([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW]))
+        store.put_advice(BANK, "r1", LATER, "m", "Keep it.")
+        for change in store.changes(BANK, "facts", 1):
+            store.reach(BANK, "facts", 1, change.number)
+        store.drop_derived()
+        expect(store.claims(BANK), [], "the claims")
+        expect(store.facts(None), [], "the facts")
+        expect(store.reviews(None), [], "the reviews")
+        expect(store.search(BANK, ["moor"]), [], "the words of facts")
+        expect(store.banks_behind("facts", 1), [BANK], "the banks that are behind")
+        store.put_knowledge(BANK, Knowledge(reviews=[_REVIEW]))
+        expect([r.advice for r in store.reviews(BANK)], ["Keep it."], "advice that was paid for")
+
+
+def check_deeds_are_found_by_their_words(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_turns([a_tool_turn(1, "c1"), a_turn(2, "make test, please")])
+        store.put_derived(BANK, SESSION, [])
+        found = [turn.seq for turn in store.deeds(BANK, ["make", "npm"])]
+        expect(found, [1], "the deeds with a word")
+        expect(list(store.deeds(BANK, ["npm"])), [], "the deeds with another")
+        expect(list(store.deeds(BANK, [])), [], "the deeds with none")
+
+
+def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        turn, other = a_turn(1, "Moored, as fact f1 says."), a_turn(2, "And as was remembered.")
+        store.put_turns([turn, other])
+        uses = [
+            Used("holdfast://fact/f1", SESSION, turn.id, turn.time),
+            Used("holdfast://memory/m1", SESSION, other.id, other.time),
+        ]
+        store.put_uses(BANK, uses)
+        store.put_uses(BANK, uses)
+        store.put_uses(OTHER, uses)
+        expect(store.uses(BANK), uses, "what was of use")
+        expect(store.uses(OTHER), [], "what no turn of the bank shows")
+        store.put_derived(BANK, SESSION, [Hidden(turn.id)])
+        expect(store.uses(BANK), uses[1:], "what a forgotten turn shows")
+        store.put_derived(BANK, SESSION, [])
+        store.drop_derived()
+        expect(store.uses(BANK), uses, "what is kept when all is made again")
+        store.erase(Erasure(BANK, memories=("m1",)))
+        expect(store.uses(BANK), uses[:1], "the use of an erased memory")
+        said = Used("holdfast://fact/f2", "mem-1", "", "2031-01-01T00:00:00.000Z")
+        store.put_uses(BANK, [said, said])
+        expect(store.uses(BANK), [uses[0], said], "what a person said was of use")
+        store.erase(Erasure(BANK, turns=(turn.id,)))
+        expect(store.uses(BANK), [said], "the use that an erased turn showed")
+        store.drop_uses(BANK, said.record, "mem-2")
+        store.drop_uses(OTHER, said.record, said.session)
+        expect(store.uses(BANK), [said], "what was said in another investigation or bank")
+        store.drop_uses(BANK, said.record, said.session)
+        expect(store.uses(BANK), [], "what was taken back")
+
+
+def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_knowledge(BANK, Knowledge([_known(a_fact())], _LIVES, _BEARINGS))
+        lives, bearings = store.lives(BANK, [("fact", "f1")]), store.bearings(BANK, "f1")
+        expect(status_at(lives, "2026-02-01"), None, "before it was learned")
+        expect(status_at(lives, NOON), _LIVES[0], "when it was learned")
+        expect(status_at(lives), _LIVES[1], "now")
+        then = fact_at(a_fact(), lives, bearings, NOON)
+        told = (then.status, then.superseded_by, then.validity.until, then.against)
+        expect(told, (Status.OBSERVED, "", "", ()), "the fact as it stood")

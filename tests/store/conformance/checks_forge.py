@@ -1,0 +1,148 @@
+"""What a store promises of forges: pulls, issues, remarks, accounts, and how far each was read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    MakeStore,
+    a_commit,
+    a_passage,
+    expect,
+    prepared,
+)
+
+from holdfast.model.curation import Curated
+from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind, ThreadState
+from holdfast.model.query import Filter
+from holdfast.model.trust import Trust
+from holdfast.store.curated import Erasure
+from holdfast.store.forge import Followed
+
+_URL = "https://github.com/acme/shop/pull/12"
+PULL = Pull(
+    BANK, "12@acme.shop", 12, NOON, "ann", "Lift the crane", "With a rope.", ThreadState.MERGED,
+    _URL, Trust.TEAM, "github.com/acme/shop", NOON, NOON, ("bug", "crane, big"),
+    ("src/crane.py", "docs/a b.md"), ("c1", "c2"), "c3", "main", "lift", (7, 9), False,
+)  # fmt: skip
+ISSUE = Issue(
+    BANK, "7@acme.shop", 7, NOON, "eve", "It does not lift", "At all.", ThreadState.DECLINED, "",
+    Trust.EXTERNAL, "github.com/acme/shop", NOON, "", ("question",), True,
+)  # fmt: skip
+_THREAD = "holdfast://pull/12@acme.shop"
+REMARK = Remark(
+    BANK, "r1", _THREAD, RemarkKind.INLINE, NOON, "bob", "Tie a knot.", "", "src/crane.py", 7,
+    f"{_URL}#r1", Trust.TEAM, NOON, False,
+)  # fmt: skip
+_REVIEW = replace(
+    REMARK, id="r0", kind=RemarkKind.REVIEW, state="approved", path="", line=0, bot=True
+)
+
+
+def check_what_a_forge_says_comes_back_as_it_was(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            for thread in (PULL, ISSUE):
+                expect(store.put_thread(thread, None), True, "a new thread")
+                expect(store.put_thread(thread, None), False, "the same again")
+            for remark in (REMARK, _REVIEW):
+                expect(store.put_remark(remark, None), True, "a new remark")
+            expect(store.put_remark(REMARK, None), False, "the same again")
+        expect(store.find(BANK, "pull", PULL.id), [PULL], "the pull by its id")
+        expect(store.find(BANK, "pull", "12"), [PULL], "by its number")
+        expect(store.find(BANK, "pull", "1"), [], "by the start of a number")
+        expect(store.find(None, "issue", "7"), [ISSUE], "the issue")
+        expect(store.find(OTHER, "issue", "7"), [], "that of another bank")
+        expect(store.find(BANK, "", "r1"), [REMARK], "the remark")
+        expect(store.numbered(BANK, 12), [PULL], "what has a number")
+        expect(store.remarks(BANK, _THREAD), [_REVIEW, REMARK], "what was said")
+        expect(store.remarks(OTHER, _THREAD), [], "what was said in another bank")
+        expect(store.known_threads(BANK, "pull", [PULL.id, "x"]), {PULL.id: NOON}, "what is known")
+        counts = store.counts(BANK)
+        expect((counts.pulls, counts.issues), (1, 1), "the counts")
+
+
+def check_pulls_are_found_by_commits_issues_and_files(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
+            for id, subject in (("c1", "Lift (#12)"), ("c9", "Sink (#121)"), ("c8", "see a/b#12")):
+                store.put_commits([a_commit(id, subject)])
+        for commit in ("c1", "c3"):
+            expect(store.pulls_of(BANK, commit), [PULL], f"the pulls of {commit}")
+        expect(store.pulls_of(OTHER, "c1"), [], "those of another bank")
+        expect(store.pulls_fixing(BANK, 9), [PULL], "the pulls that close an issue")
+        expect(store.pulls_fixing(BANK, 12), [], "those that do not")
+        expect(store.commits_naming(BANK, 12), ["c1"], "the commits that name a number")
+        expect(store.pulls_touching(BANK, Filter(file="crane.py")), [PULL], "by file")
+        expect(store.pulls_touching(None, Filter(file="src/")), [PULL], "by folder")
+        expect(store.pulls_touching(OTHER, Filter(file="src/")), [], "in another bank")
+        expect(store.sift(BANK, Filter(file="crane.py")), [], "work of one's own")
+        moved = replace(PULL, commits=("c5",), files=("b.py",))
+        with store.transaction():
+            store.put_thread(moved, a_passage(PULL.id, "lift", kind="pull", session=""))
+        expect(store.pulls_of(BANK, "c1"), [], "a commit that left it")
+        expect(store.pulls_touching(BANK, Filter(file="crane.py")), [], "a file that left it")
+
+
+def check_a_thread_that_is_put_away_takes_its_remarks_with_it(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
+            store.put_remark(REMARK, a_passage("r1", "knot", kind="remark", session=""))
+            store.put_curated(Curated(BANK, "remark", "r1", text="Tie two knots."))
+        said = replace(REMARK, text="Tie two knots.", trust=Trust.USER)
+        found = [(p.kind, p.body) for p in store.discussion(BANK, _THREAD)]
+        expect(found, [("pull", "lift"), ("remark", "knot")], "the discussion")
+        expect(store.discussion(OTHER, _THREAD), [], "that of another bank")
+        expect(store.remarks(BANK, _THREAD), [said], "a corrected remark")
+        with store.transaction():
+            store.put_curated(Curated(BANK, "pull", PULL.id, forgotten=True))
+        expect(store.find(BANK, "pull", "12"), [], "a forgotten pull")
+        expect(store.remarks(BANK, _THREAD), [], "its remarks")
+        expect(store.discussion(BANK, _THREAD), [], "what was discussed")
+        expect(store.pulls_of(BANK, "c1"), [], "by its commit")
+        expect(store.thread(BANK, "pull", PULL.id), PULL, "as it was read")
+        expect(store.all_remarks(BANK, _THREAD), [REMARK], "its remarks as they were read")
+
+
+def check_what_a_forge_said_can_be_erased_and_scrubbed(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
+            store.put_remark(REMARK, a_passage("r1", "knot", kind="remark", session=""))
+            store.put_logins(BANK, [Login("ann", "Ann Rope", "ann@x.org")])
+
+        def clean(text: str) -> str:
+            return text.replace("rope", "[]").replace("Rope", "[]")
+
+        held = [(t.table, t.id) for t in store.holding(clean)]
+        expect(held, [("pull", PULL.id), ("login", "ann")], "what holds a word")
+        with store.transaction():
+            store.scrub(clean)
+        expect(store.find(BANK, "pull", "12"), [replace(PULL, body="With a [].")], "the rest")
+        expect(store.logins(BANK), [], "who is who")
+        with store.transaction():
+            store.erase(Erasure(BANK, forged=(("pull", PULL.id), ("remark", "r1"))))
+        expect(store.find(BANK, "", "12@"), [], "an erased pull")
+        expect(store.all_remarks(BANK, _THREAD), [], "its remarks")
+        expect(store.search(BANK, ["lift", "knot"]), [], "their words")
+        expect(store.pulls_of(BANK, "c1"), [], "by its commit")
+
+
+def check_how_far_a_forge_was_read_is_noted(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        first = Followed(BANK, "github.com/acme/shop", {"threads": NOON}, {"/a?b": 'W/"x"'}, NOON)
+        with store.transaction():
+            store.put_followed(first._replace(cursors={}))
+            store.put_followed(first)
+            store.put_followed(first._replace(bank=OTHER))
+            store.put_logins(BANK, [Login("ann", "Ann", "ann@x.org"), Login("bob", "Bob", "")])
+            store.put_logins(BANK, [Login("ann", "Another", "")])
+        expect(store.followed(BANK), [first], "how far")
+        expect(len(store.followed()), 2, "in all banks")
+        wanted = [Login("ann", "Ann", "ann@x.org"), Login("bob", "Bob", "")]
+        expect(store.logins(BANK), wanted, "who is who")

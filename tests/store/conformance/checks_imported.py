@@ -1,0 +1,87 @@
+"""What a store promises of what other programs remembered: every version stays, the latest holds,
+and what an import brought goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
+
+from holdfast.model.curation import Curated
+from holdfast.model.imports import Imported, Importing
+from holdfast.model.query import Passage
+from holdfast.model.trust import Trust
+from holdfast.store.curated import Erasure
+
+_LATER = "2026-03-02T12:00:00.000Z"
+_ONE = Imported(
+    BANK, "k1", "v1", "claude-mem", "observation", "Hull", "Paint the yawl blue.", _LATER,
+    "claude-mem://observation/1", "s1", ("yawl.py",), ("decision",), Trust.IMPORT, NOON,
+)  # fmt: skip
+_TWO = replace(_ONE, id="k2", text="Tar the ketch.", time=NOON, origin="claude-mem://observation/2")
+_ANEW = replace(_ONE, version="v2", text="Paint the yawl red.", taken=_LATER)
+_FIRST = Importing(BANK, "i1", "claude-mem", "/a.db", NOON, {"observation": 2}, {"empty": 1}, {}, 3)
+_SECOND = _FIRST._replace(id="i2", time=_LATER)
+
+
+def check_what_was_imported_comes_back_as_it_was(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_importing(_FIRST)
+            store.put_imported("i1", [_ONE, _TWO])
+        expect(store.imported(BANK), [_ONE, _TWO], "what was imported")
+        expect(store.imported(OTHER), [], "that of another bank")
+        expect(store.importings(), [_FIRST], "the imports")
+        expect(store.importings(OTHER), [], "those of another bank")
+        expect(store.brought(BANK, "i1"), ["k1", "k2"], "what it brought")
+        expect(store.find(BANK, "imported", "k"), [_ONE, _TWO], "those of a name")
+        expect(store.counts(BANK).imported, 2, "how many")
+        name = "claude-mem://observation/2"
+        expect(store.imported_as(None, name), [_TWO], "what another program calls so")
+        expect(store.imported_as(OTHER, name), [], "the same in another bank")
+        expect(store.imported_in(BANK, "s1"), [_ONE, _TWO], "what is of a session")
+        expect(store.imported_among(BANK, ["k2", "k9"]), [_TWO], "some of them")
+
+
+def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
+    make_store: MakeStore,
+) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            for importing, records in ((_FIRST, [_ONE, _TWO]), (_SECOND, [_ANEW])):
+                store.put_importing(importing)
+                store.put_imported(importing.id, records)
+        expect(store.imported(BANK), [_ANEW, _TWO], "what is shown")
+        expect(store.held_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds")
+        undone = Curated(BANK, "importing", "i2", forgotten=True)
+        with store.transaction():
+            store.put_curated(undone)
+        expect(store.imported(BANK), [_ONE, _TWO], "what is shown without the second import")
+        with store.transaction():
+            store.put_curated(undone._replace(forgotten=False))
+            store.put_curated(Curated(BANK, "imported", "k1", forgotten=True))
+        expect(store.imported(BANK), [_TWO], "what is shown of what is forgotten")
+        expect(store.held_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds of it")
+
+
+def check_an_imported_record_is_found_as_its_passage_and_erased_whole(
+    make_store: MakeStore,
+) -> None:
+    with prepared(make_store) as store:
+        body = Passage(BANK, "imported", "k1", "", NOON, "paint the yawl", trust=Trust.IMPORT)
+        with store.transaction():
+            for importing, records in ((_FIRST, [_ONE, _TWO]), (_SECOND, [_ANEW])):
+                store.put_importing(importing)
+                store.put_imported(importing.id, records)
+            for _ in range(2):
+                store.put_imported_passages(BANK, ["k1"], [body])
+            store.drop_derived()
+        found = [match.passage for match in store.search(BANK, ["yawl"], ["observations"])]
+        expect(found, [body], "what is found, once everything derived is dropped")
+        with store.transaction():
+            store.erase(Erasure(BANK, imported=("k1",), marks=("m",)))
+        expect(store.search(BANK, ["yawl"]), [], "what is found of what is erased")
+        expect(store.imported(BANK), [_TWO], "what is left")
+        with store.transaction():
+            store.scrub(lambda text: text.replace("ketch", "[erased]"))
+        expect([i.text for i in store.imported(BANK)], ["Tar the [erased]."], "what is scrubbed")

@@ -1,0 +1,147 @@
+"""What a store promises of the keys of a server, and of a wall around some banks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_passage,
+    a_session,
+    expect,
+    prepared,
+)
+
+from holdfast.errors import ForbiddenError, NotFoundError
+from holdfast.model.bank import Bank
+from holdfast.model.keys import Key
+from holdfast.model.opinions import Belief, Opinion, Trend
+from holdfast.model.trust import Status, Trust
+from holdfast.principal import Level, Principal
+from holdfast.store.fenced import fenced
+from holdfast.store.protocol import Store
+from holdfast.store.sessions import Sieve
+
+_LATER = "2026-03-01T13:00:00.000Z"
+_FIRST = Key("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)
+_SECOND = Key("ffffffff", "ci", "salt", "hash", None, Level.ADMIN, _LATER, "2027-01-01")
+
+
+_OPINION = Opinion(
+    BANK, "o1", "yawl", "speed", False, "yawl is slow", "because", 0.7, Trend.NEW, Status.OBSERVED,
+    Trust.USER, NOON, NOON, NOON, 2, ("holdfast://turn/t",), (), "", "", "",
+)  # fmt: skip
+
+
+def check_keys_are_kept_as_they_were_made(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        expect(store.api_keys(), [], "keys")
+        with store.transaction():
+            store.add_key(_SECOND)
+            store.add_key(_FIRST)
+        expect(store.api_keys(), [_FIRST, _SECOND], "keys")
+    with closing(make_store()) as again:
+        expect(again.api_keys(), [_FIRST, _SECOND], "keys")
+
+
+def check_a_key_is_revoked_once(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.add_key(_FIRST)
+            store.add_key(_SECOND)
+            expect(store.revoke_key("0a1b2c3d", NOON), True, "revoking")
+            expect(store.revoke_key("0a1b2c3d", _LATER), False, "revoking again")
+            expect(store.revoke_key("00000000", NOON), False, "revoking none")
+        expect(store.api_keys(), [_FIRST._replace(revoked=NOON), _SECOND], "keys")
+
+
+def check_the_last_use_of_a_key_never_goes_back(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.add_key(_FIRST)
+            store.note_uses({"0a1b2c3d": _LATER, "00000000": NOON})
+            store.note_uses({"0a1b2c3d": NOON})
+        expect(store.api_keys(), [_FIRST._replace(used=_LATER)], "keys")
+
+
+_THIRD = "3333cccc3333cccc"
+_ASKED: tuple[Callable[[Store], list[str]], ...] = (
+    lambda store: [one.bank for one in store.sessions(None)],
+    lambda store: [one.session.bank for one in store.listed(Sieve(), 10)],
+    lambda store: [one.bank for one in store.find(None, "session", SESSION)],
+    lambda store: [one.bank for one in store.named(SESSION)],
+    lambda store: [one.passage.bank for one in store.search(None, ["lantern"])],
+    lambda store: [one.bank for one in store.recent(None, "turn")],
+)
+
+
+def _three(store: Store) -> None:
+    with store.transaction():
+        store.add_bank(Bank(_THIRD, "pier", NOON))
+        store.add_session(a_session(_THIRD))
+        for bank in (BANK, OTHER, _THIRD):
+            store.put_derived(bank, SESSION, [a_passage("t1", "a lantern", bank)])
+
+
+def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _three(store)
+        both = fenced(store, Principal("a", (BANK, _THIRD), Level.READ))
+        for ask in _ASKED:
+            expect(sorted(ask(both)), [BANK, _THIRD], "all banks that are seen")
+        expect([one.id for one in both.banks()], [BANK, _THIRD], "banks")
+        expect(both.counts(None).sessions, 2, "sessions")
+        expect(both.frequencies(None, ["lantern"], 9), [2], "frequencies")
+        expect(both.size(None, 9), 2, "size")
+        nobody = fenced(store, Principal("a", (), Level.READ))
+        for ask in _ASKED:
+            expect(ask(nobody), [], "no bank at all")
+
+
+def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        mine = fenced(store, Principal("a", (BANK,), Level.WRITE))
+        expect(mine.bank(OTHER), None, "another's bank")
+        expect(mine.session(BANK, SESSION), a_session(BANK), "a session")
+        for ask in (
+            lambda: mine.session(OTHER, SESSION),
+            lambda: mine.search(OTHER, ["lantern"]),
+            lambda: mine.listed(Sieve(OTHER), 10),
+            lambda: mine.add_session(a_session(OTHER)),
+            lambda: mine.add_bank(Bank(_THIRD, "pier", NOON)),
+        ):
+            _refused(ask, NotFoundError)
+        _refused(lambda: mine.api_keys(), ForbiddenError)
+        _refused(lambda: mine.drop_derived(), ForbiddenError)
+
+
+def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        mine = fenced(store, Principal("a", (BANK,), Level.WRITE))
+        firm = Belief(NOON, 0.5, 1, 0, "said")
+        with store.transaction():
+            mine.put_opinion(_OPINION, firm, None)
+        expect(store.beliefs(BANK, _OPINION.id), [firm], "beliefs")
+
+
+def check_whoever_may_only_look_changes_nothing(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        for banks in ((BANK,), None):
+            looks = fenced(store, Principal("a", banks, Level.READ))
+            expect(looks.session(BANK, SESSION), a_session(BANK), "a session")
+            _refused(lambda found=looks: found.add_session(a_session(BANK, "s2")), ForbiddenError)
+            _refused(lambda found=looks: found.drop_derived(), ForbiddenError)
+        expect(len(store.sessions(BANK)), 1, "sessions")
+
+
+def _refused(ask: Callable[[], object], kind: type[Exception]) -> None:
+    try:
+        ask()
+    except kind:
+        return
+    raise AssertionError(f"{kind.__name__} was not raised")

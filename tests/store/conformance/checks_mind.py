@@ -1,0 +1,195 @@
+"""What a store promises of a mind: nothing retained outlives what it was made of, opinions keep
+their history, and a bank is what it was set to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_session,
+    an_exchange,
+    expect,
+    prepared,
+)
+
+from holdfast.model.bank import Disposition
+from holdfast.model.curation import Curated
+from holdfast.model.graph import Node
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.opinions import Belief, Opinion, Sighting, Stance, Trend
+from holdfast.model.query import Passage
+from holdfast.model.trust import Status, Trust
+from holdfast.store.curated import Erasure
+from holdfast.store.protocol import Store
+
+
+def _sighting(key: str, what: str = "The yawl is blue", seq: int = 1) -> Sighting:
+    return Sighting(
+        key, seq, NOON, Network.WORLD, what, Trust.USER, evidence=("holdfast://turn/t",)
+    )
+
+
+def _stance(session: str = SESSION, uri: str = "holdfast://turn/t", seq: int = 1) -> Stance:
+    return Stance(
+        uri, session, seq, NOON, "yawl", "speed", "yawl", "slow", False, 1.0, "ada", Trust.USER,
+        "the yawl is slow",
+    )  # fmt: skip
+
+
+def _memory(id: str, what: str, bank: str = BANK) -> Memory:
+    return Memory(bank, id, Network.WORLD, what, Trust.USER, when=NOON)
+
+
+def _passage(id: str, body: str, session: str = SESSION, bank: str = BANK) -> Passage:
+    return Passage(bank, "memory", id, session, NOON, body, trust=Trust.USER, role="world")
+
+
+def _opinion(id: str = "o1", bank: str = BANK, confidence: float = 0.7) -> Opinion:
+    return Opinion(
+        bank, id, "yawl", "speed", False, "yawl is slow", "because", confidence, Trend.NEW,
+        Status.OBSERVED, Trust.USER, NOON, NOON, NOON, 2, ("holdfast://turn/t",), (), "", "", "",
+    )  # fmt: skip
+
+
+def _show(store: Store, key: str, id: str, what: str) -> None:
+    store.show_retained(BANK, key, _memory(id, what), _passage(id, what))
+
+
+def _nothing(what: str, *found: Sequence[object]) -> None:
+    """None of these has anything in it."""
+    expect([list(one) for one in found if one], [], what)
+
+
+def _found(store: Store, word: str) -> list[str]:
+    return [match.passage.id for match in store.search(BANK, [word])]
+
+
+def check_what_is_retained_is_found_and_filtered_by_network(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
+            expect(store.unshown(BANK), ["world:1"], "what is to be shown")
+            _show(store, "world:1", "m1", "The yawl is blue")
+        expect(store.unshown(BANK), [], "what is left to be shown")
+        expect(store.sightings(BANK, SESSION), [_sighting("world:1")], "sightings")
+        expect(store.stances(BANK), [_stance()], "stances")
+        expect(_found(store, "yawl"), ["m1"], "search")
+        expect([m.what for m in store.retained(BANK)], ["The yawl is blue"], "retained")
+        expect(store.retained(BANK, "opinion"), [], "of another network")
+        expect([r.id for r in store.find(BANK, "memory", "m1")], ["m1"], "find")
+        expect((store.counts(BANK).retained, store.counts(BANK).memories), (1, 0), "counts")
+        expect(store.retained(OTHER), [], "another bank")
+
+
+def check_memories_are_found_by_the_exchange_that_they_rest_on(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_derived(BANK, SESSION, [an_exchange("x1")])
+        store.put_nodes(BANK, [Node("exchange", "x1", SESSION, NOON, "h", ())])
+        inside = [_sighting("world:1"), _sighting("world:2", "The mast is long", 90)]
+        store.put_retained(BANK, SESSION, inside, [_stance()])
+        _show(store, "world:1", "m1", "The yawl is blue")
+        _show(store, "world:2", "m2", "The mast is long")
+        store.put_opinion(_opinion(), None, _passage("o1", "yawl is slow", ""))
+        place = store.place(BANK, "exchange", "x1")
+        assert place is not None
+        found = store.memories_at(BANK, [place.node])
+        expect([(n, p.id) for n, p in found], [(place.node, "m1"), (place.node, "o1")], "memories")
+        expect(store.memories_at(OTHER, [place.node]), [], "those of another bank")
+
+
+def check_nothing_retained_outlives_its_session(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        _show(store, "world:1", "m1", "The yawl is blue")
+        store.put_derived(BANK, SESSION, [])
+        _nothing("derived anew", store.sightings(BANK, SESSION), store.stances(BANK))
+        _nothing("what was shown", _found(store, "yawl"), store.retained(BANK))
+        store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        _show(store, "world:1", "m1", "The yawl is blue")
+        store.erase(Erasure(BANK, sessions=(SESSION,)))
+        _nothing("erased", store.sightings(BANK, SESSION), store.stances(BANK))
+        _nothing("what was shown", _found(store, "yawl"), store.retained(BANK))
+
+
+def check_a_memory_of_two_sessions_is_shown_again_from_the_one_left(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.add_session(a_session(id="other"))
+        store.put_retained(BANK, SESSION, [_sighting("world:1")], [])
+        store.put_retained(BANK, "other", [_sighting("world:1")], [])
+        _show(store, "world:1", "m1", "The yawl is blue")
+        expect(len(store.met(BANK, "world:1")), 2, "sightings of the key")
+        store.put_derived(BANK, SESSION, [])
+        expect(store.retained(BANK), [], "what is shown")
+        expect(store.unshown(BANK), ["world:1"], "what is to be shown")
+        expect([met.session for met in store.met(BANK, "world:1")], ["other"], "what is left")
+
+
+def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        wished = replace(
+            _memory("w1", "sails are red"), network=Network.OPINION, confidence=0.5, why="law"
+        )
+        store.put_memory(wished)
+        store.put_passage(wished, _passage("w1", "sails are red", ""))
+        store.put_opinion(_opinion(), Belief(NOON, 0.7, 1, 0, "formed"), None)
+        store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        _show(store, "world:1", "m1", "The yawl is blue")
+        store.reach(BANK, "retain", 1, 99)
+        expect(store.has_reached(BANK, "retain"), True, "a stage that was there")
+        store.drop_derived()
+        expect(store.has_reached(BANK, "retain"), False, "a stage that must begin anew")
+        expect(_found(store, "yawl"), [], "what was retained")
+        expect(_found(store, "sails"), ["w1"], "what was wished for")
+        expect([o.id for o in store.opinions(BANK)], ["o1"], "opinions")
+        kept = store.remembered(BANK)
+        expect([(m.network, m.confidence, m.why) for m in kept], [(Network.OPINION, 0.5, "law")])
+        expect(store.memories(BANK)[0].network, Network.OPINION, "as it was given")
+
+
+def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        first, second = Belief(NOON, 0.6, 1, 0, "formed"), Belief(NOON, 0.7, 2, 0, "strengthened")
+        store.put_opinion(_opinion(confidence=0.6), first, _passage("o1", "yawl is slow", ""))
+        store.put_opinion(_opinion(), second, _passage("o1", "yawl is slow", ""))
+        store.put_opinion(_opinion("o2", OTHER), None, None)
+        expect(store.opinions(BANK), [_opinion()], "opinions")
+        expect(store.beliefs(BANK, "o1"), [first, second], "history")
+        expect(_found(store, "slow"), ["o1"], "search")
+        (found,) = store.find(BANK, "memory", "o1")
+        assert isinstance(found, Memory)
+        expect((found.network, found.confidence), (Network.OPINION, 0.7), "as a memory")
+        store.put_curated(Curated(BANK, "memory", "o1", forgotten=True))
+        _nothing("forgotten", store.opinions(BANK), store.find(BANK, "memory", "o1"))
+        expect(len(store.all_opinions(BANK)), 1, "hidden or not")
+        store.drop_opinion(BANK, "o1")
+        _nothing("dropped", store.all_opinions(BANK), store.beliefs(BANK, "o1"))
+        expect(len(store.opinions(OTHER)), 1, "another bank's")
+
+
+def check_words_are_scrubbed_from_opinions(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_opinion(_opinion(), None, None)
+        store.scrub(lambda text: text.replace("yawl", "[erased]"))
+        (left,) = store.all_opinions(BANK)
+        assert "yawl" not in f"{left.target} {left.what} {left.why}", left
+
+
+def check_a_bank_is_what_it_was_set_to_be(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        known = store.bank(BANK)
+        other = store.bank(OTHER)
+        assert known is not None
+        changed = replace(
+            known, background="a yard", disposition=Disposition(5, 1, 2), retention=12,
+            aliases=("name:yard",),
+        )  # fmt: skip
+        store.set_bank(changed)
+        expect(store.bank(BANK), changed, "the bank")
+        expect(store.bank(OTHER), other, "another bank")
+        expect(store.bank_of("name:yard"), BANK, "its alias")

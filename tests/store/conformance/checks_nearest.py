@@ -1,0 +1,74 @@
+"""Checks of a store that counts vectors, and of one that compares them itself."""
+
+from __future__ import annotations
+
+import struct
+from math import cos, radians, sin
+
+from tests.store.conformance.samples import (
+    BANK,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_passage,
+    expect,
+    prepared,
+)
+
+from holdfast.model.query import Passage
+from holdfast.store.vectors import VectorSpan
+
+MODEL = "model-one"
+
+
+def _said(kind: str, n: int) -> Passage:
+    return a_passage(f"{kind}{n}", "words", BANK, kind)._replace(hash=f"h{n}")
+
+
+def check_a_store_that_compares_vectors_names_the_nearest(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        said = [_said("turn", n) for n in range(40)]
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [*said, _said("commit", 3), _said("commit", 9)])
+            store.put_vectors(BANK, MODEL, [(f"h{n}", 0, _towards(n)) for n in range(40)])
+            store.put_vectors(OTHER, MODEL, [("h7", 0, _towards(7))])
+        own = store.place_vectors(MODEL)
+        expect(store.unplaced_vectors(BANK, MODEL), 0 if own else None, "unplaced vectors")
+        if not own:
+            expect(store.nearest_vectors(BANK, MODEL, _towards(7), 3), None, "the nearest")
+            return
+        expect(len(store.nearest_vectors(OTHER, MODEL, _towards(7), 3) or []), 1, "in another bank")
+        near = store.nearest_vectors(BANK, MODEL, _towards(7), 3) or []
+        assert {"h6", "h7", "h8"} <= {one.hash for one in near}, "the nearest are not among those"
+        assert {"h0", "h39"} & {one.hash for one in near}, "no far one is among those"
+        assert all(one.data == _towards(int(one.hash[1:])) for one in near), "not as they were put"
+        commits = store.nearest_vectors(BANK, MODEL, _towards(7), 2, ["commit"]) or []
+        assert {"h3", "h9"} <= {one.hash for one in commits}, "the nearest of a kind"
+        with store.transaction():
+            store.drop_vectors(BANK, MODEL, ["h7"])
+            store.put_vectors(BANK, MODEL, [("half", 0, b"\x00\x00\x00")])
+        left = {one.hash for one in store.nearest_vectors(BANK, MODEL, _towards(7), 3) or []}
+        assert "h7" not in left and {"h6", "h8"} <= left, "the nearest after one was dropped"
+        expect(store.unplaced_vectors(BANK, MODEL), 1, "what is not whole")
+
+
+def check_vectors_are_counted_as_they_come_and_go(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [_said("turn", 1)])
+        for data in (b"\0", b"\1"):
+            with store.transaction():
+                store.put_vectors(BANK, MODEL, [("h1", 0, data), ("h1", 1, data), ("h2", 0, data)])
+                store.put_vectors(OTHER, MODEL, [("h1", 0, data)])
+            expect(store.vector_span(BANK, MODEL).total, 3, "what was there is not counted again")
+        with store.transaction():
+            store.prune_vectors(MODEL)
+        expect(store.vector_span(BANK, MODEL).total, 2, "what is of no passage is gone")
+        expect(store.vector_span(OTHER, MODEL), VectorSpan(0, 0, 0), "another bank")
+        told = [fault for fault in store.faults().derived if "vectors" in fault]
+        expect(told, [], "faults")
+
+
+def _towards(degrees: int) -> bytes:
+    """A vector in a plane, at an angle."""
+    return struct.pack("<4f", cos(radians(degrees)), sin(radians(degrees)), 0.0, 0.0)

@@ -1,0 +1,63 @@
+"""What a store promises of its notes: injections and failed work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
+
+from holdfast.model.accounts import Chore, Injection, InjectionKind, Use
+from holdfast.store.notes import Faults
+
+_LATER = "2026-03-01T13:00:00.000Z"
+_FIRST = Injection("i1", BANK, "host", NOON, InjectionKind.START, 900, ("holdfast://turn/t1",))
+_SECOND = replace(_FIRST, id="i2", time=_LATER, kind=InjectionKind.GOAL, records=())
+
+
+def check_injections_are_kept_and_found(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        elsewhere = replace(_FIRST, bank=OTHER, session="another")
+        with store.transaction():
+            for injection in (_FIRST, _SECOND, elsewhere):
+                store.add_injection(injection)
+        expect(store.injections(BANK), [_SECOND, _FIRST], "injections")
+        expect(store.injections(None), [_SECOND, _FIRST, elsewhere], "injections of all banks")
+        expect(store.injections(None, "another"), [elsewhere], "injections of a session")
+        expect(store.injections(BANK, limit=1), [_SECOND], "the latest injection")
+        expect(store.injections(""), [], "injections of no bank")
+
+
+def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        settled = replace(_FIRST, arrived=True, use=Use.CITED, because="holdfast://turn/t9")
+        with store.transaction():
+            store.add_injection(_FIRST)
+            store.add_injection(_SECOND)
+            store.settle_injection(settled)
+            store.add_injection(_FIRST)
+        expect(store.injections(BANK), [_SECOND, settled], "injections")
+        expect(store.injections(BANK, unsettled=True), [_SECOND], "unsettled injections")
+        missed = replace(settled, arrived=False, use=Use.IGNORED, because="")
+        with store.transaction():
+            store.settle_injection(missed)
+        expect(store.injections(BANK)[1], missed, "an injection that never arrived")
+
+
+def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        embed = Chore("embed", 1, "no model", NOON, _LATER)
+        again = replace(embed, attempts=2, problem="still none")
+        drain = Chore("drain", 1, "no room", NOON, NOON)
+        with store.transaction():
+            for chore in (embed, again, drain):
+                store.put_chore(chore)
+        expect(store.chores(), [drain, again], "chores")
+        with store.transaction():
+            store.clear_chore("embed")
+            store.clear_chore("unheard of")
+        expect(store.chores(), [drain], "chores")
+
+
+def check_a_store_in_order_has_no_faults(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        expect(store.faults(), Faults(), "faults")

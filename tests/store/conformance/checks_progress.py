@@ -1,0 +1,71 @@
+"""What a store promises of stages: each sees every change once, and all of them anew when its
+rules change."""
+
+from __future__ import annotations
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_commit,
+    a_session,
+    an_exchange,
+    expect,
+    prepared,
+)
+
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.trust import Trust
+from holdfast.store.curated import Erasure
+from holdfast.store.protocol import Store
+
+
+def _unseen(store: Store, stage: str = "facts", version: int = 1, bank: str = BANK) -> list[str]:
+    return [change.session for change in store.changes(bank, stage, version)]
+
+
+def _see(store: Store, stage: str = "facts", version: int = 1) -> None:
+    for change in store.changes(BANK, stage, version):
+        store.reach(BANK, stage, version, change.number)
+
+
+def check_a_stage_sees_each_change_once(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.add_session(a_session(id="other"))
+            store.put_derived(BANK, SESSION, [an_exchange()])
+            store.put_derived(BANK, "other", [])
+            expect(_unseen(store), [SESSION, "other"], "what changed")
+            expect(store.banks_behind("facts", 1), [BANK], "the banks behind")
+            _see(store)
+            expect(_unseen(store), [], "what is left")
+            expect(store.banks_behind("facts", 1), [], "the banks behind")
+            store.put_derived(BANK, SESSION, [])
+        expect(_unseen(store), [SESSION], "what changed again")
+        expect(_unseen(store, "concepts"), ["other", SESSION], "what another stage has not seen")
+        expect(_unseen(store, bank=OTHER), [], "what changed elsewhere")
+
+
+def check_better_rules_have_seen_nothing(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_derived(BANK, SESSION, [])
+        _see(store)
+        expect(_unseen(store, version=2), [SESSION], "what a new version has not seen")
+        _see(store, version=2)
+        expect(_unseen(store, version=2), [], "what is left of it")
+
+
+def check_what_is_outside_of_sessions_changes_too(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.put_commits([a_commit("c1", "Fix it")])
+        expect(_unseen(store), [""], "a commit")
+        _see(store)
+        store.put_commits([a_commit("c1", "Fix it")])
+        expect(_unseen(store), [], "a commit that is known")
+        store.put_memory(Memory(BANK, "m1", Network.WORLD, "tea", Trust.USER, when=NOON))
+        expect(_unseen(store), [""], "a remembered text")
+        _see(store)
+        store.erase(Erasure(BANK, sessions=(SESSION,)))
+        expect(sorted(_unseen(store)), ["", SESSION], "an erased session")

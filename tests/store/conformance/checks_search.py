@@ -1,0 +1,237 @@
+"""Checks of a store: finding records by id, and passages by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    SESSION,
+    MakeStore,
+    a_commit,
+    a_digest,
+    a_passage,
+    a_session,
+    a_turn,
+    an_exchange,
+    expect,
+    prepared,
+)
+
+from holdfast.model.query import Layer, Passage
+from holdfast.store.protocol import Store
+
+NOT_OPERATORS = (
+    '"', '""', "'", '"anchor', 'anchor"', "(", ")", "(anchor", "*", "^", "^anchor OR", ":",
+    "body:", "body : x", "scope:x", "{body} : x", "AND", "OR", "NOT", "NEAR", "NEAR(a b, 2)",
+    "a AND b", "-", "--", "+", ";", "%", "_", "?", ":name", "\\", "\x00", "a\x00b", "\n", "", " ",
+    "🦜", "👩‍👩‍👧", "\u0301", "²", "\u202e", "﷽", "日本語",
+)  # fmt: skip
+
+
+def _put(store: Store, *passages: Passage) -> None:
+    with store.transaction():
+        store.put_derived(BANK, SESSION, [*passages])
+
+
+def _ids(store: Store, terms: Sequence[str], layers: Sequence[str] = ()) -> list[str]:
+    return [match.passage.id for match in store.search(BANK, terms, layers)]
+
+
+def check_a_record_of_any_kind_is_found_by_its_id(make_store: MakeStore) -> None:
+    commit, passage = a_commit("c1", "drop the anchor")
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_turns([a_turn(1)])
+            store.put_derived(BANK, SESSION, [an_exchange(), a_digest()])
+            store.put_commits([(commit, passage)])
+        for word, record in (
+            ("turn", a_turn(1)),
+            ("exchange", an_exchange()),
+            ("digest", a_digest()),
+            ("session", a_session()),
+            ("commit", commit),
+        ):
+            expect(store.find(BANK, word, record.id), [record], f"find({word})")
+            assert record in store.find(BANK, "", record.id), f"no word finds a {word} too"
+        expect(store.find(BANK, "turn", "x1"), [], "find among another kind")
+        expect(store.find(BANK, "unheard-of", "x1"), [], "find of an unknown kind")
+
+
+def check_a_record_is_found_by_the_start_of_its_id(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        ids = ["ab", "abc1", "abc2", "abd", "b_", "bx", "b%"]
+        with store.transaction():
+            store.put_turns([replace(a_turn(n), id=id) for n, id in enumerate(ids, 1)])
+        found = {id: {r.id for r in store.find(BANK, "turn", id)} for id in ("abc", "b_", "b%")}
+        expect(found, {"abc": {"abc1", "abc2"}, "b_": {"b_"}, "b%": {"b%"}}, "find")
+        expect(store.find(BANK, "turn", "abc1x"), [], "find")
+        expect([r.id for r in store.find(BANK, "turn", "ab", limit=2)], ["ab", "abc1"], "find")
+
+
+def check_an_exact_id_comes_before_its_continuations(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.put_turns([replace(a_turn(n), id=f"ab{n}") for n in range(1, 7)])
+            store.put_derived(BANK, SESSION, [an_exchange("ab")])
+        expect(store.find(BANK, "", "ab", limit=3)[0], an_exchange("ab"), "find")
+
+
+def check_a_passage_is_found_by_any_of_the_terms(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        anchor, buoy = a_passage("p1", "raise the anchor"), a_passage("p2", "paint the buoy")
+        _put(store, anchor, buoy)
+        expect(_ids(store, ["anchor"]), ["p1"], "search")
+        expect(set(_ids(store, ["anchor", "buoy"])), {"p1", "p2"}, "search")
+        expect(_ids(store, ["ANCHOR", "submarine"]), ["p1"], "search")
+        expect(_ids(store, ["submarine"]), [], "search")
+        expect(_ids(store, []), [], "search for nothing")
+        expect(store.search(BANK, ["anchor"])[0].passage, anchor, "search")
+
+
+def check_the_context_of_a_passage_is_searched_too(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(
+            store,
+            a_passage("p1", "yes, do that")._replace(context="shall I paint the buoy"),
+            a_passage("p2", "paint the buoy"),
+        )
+        expect(_ids(store, ["buoy"]), ["p2", "p1"], "search: its own words weigh more")
+
+
+def check_a_phrase_is_found_as_it_stands(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, a_passage("p1", "the tide table"), a_passage("p2", "a table of the tide"))
+        expect(_ids(store, ["tide table"]), ["p1"], "search")
+        expect(_ids(store, ["src/tide.table"]), [], "search")
+
+
+def check_a_term_is_never_an_operator(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, a_passage("p1", "raise the anchor"), a_passage("p2", "near or and not"))
+        for term in NOT_OPERATORS:
+            found = _ids(store, [term, "raise"])
+            assert "p1" in found, f"{term!r} beside a word must not hide the word"
+            store.search(None, [term])
+            expect(len(store.frequencies(BANK, [term], 9)), 1, f"frequencies of {term!r}")
+        expect(_ids(store, ["raise NOT anchor"]), [], "a phrase with NOT in it")
+        expect(_ids(store, ["anch*"]), [], "a phrase with a star in it")
+        expect(_ids(store, ["OR"]), ["p2"], "search for OR")
+        expect(_ids(store, ["near"]), ["p2"], "search for near")
+
+
+def check_a_term_with_half_a_character_is_harmless(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, a_passage("p1", "raise the anchor"))
+        expect(_ids(store, ["\ud83e", "anchor"]), ["p1"], "search")
+        expect(store.find(BANK, "", "\ud83e"), [], "find")
+
+
+def check_long_and_many_terms_are_answered(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, a_passage("p1", "raise the anchor"))
+        for terms in (
+            ["x" * 100_000, "anchor"],
+            ["word " * 20_000, "anchor"],
+            ["(" * 100_000, "anchor"],
+            [*(f"word{n}" for n in range(5_000)), "anchor"],
+        ):
+            expect(_ids(store, terms), ["p1"], f"search for {len(terms)} terms")
+
+
+def check_a_long_passage_is_kept_whole(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        passage = a_passage("p1", "anchor \x00 " + "naïve 🦜 " * 20_000 + "buoy")
+        _put(store, passage)
+        for term in ("anchor", "buoy"):
+            matches = store.search(BANK, [term])
+            expect([match.passage for match in matches], [passage], f"search for {term}")
+
+
+def check_words_are_found_in_their_other_forms(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, a_passage("p1", "the result is cached"), a_passage("p2", "Café Übermut"))
+        expect(_ids(store, ["caching"]), ["p1"], "search for caching")
+        expect(_ids(store, ["CACHES"]), ["p1"], "search for CACHES")
+        expect(_ids(store, ["cafe"]), ["p2"], "search without accents")
+        expect(_ids(store, ["übermut"]), ["p2"], "search with accents")
+        expect(_ids(store, ["ubermut"]), ["p2"], "search without accents")
+        expect(store.frequencies(BANK, ["caching", "cafe"], 9), [1, 1], "frequencies")
+
+
+def check_the_best_passage_comes_first(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        filler = [a_passage(f"f{n}", "nothing of note here") for n in range(20)]
+        _put(
+            store,
+            a_passage("weak", "anchor " + "and a great many other words " * 20),
+            a_passage("strong", "anchor the anchor"),
+            a_passage("both", "anchor and buoy"),
+            *filler,
+        )
+        expect(_ids(store, ["anchor", "buoy"]), ["both", "strong", "weak"], "search")
+        scores = [match.score for match in store.search(BANK, ["anchor", "buoy"])]
+        expect(scores, sorted(scores, reverse=True), "scores")
+        matches = store.search(BANK, ["anchor", "buoy"], limit=2)
+        expect([match.passage.id for match in matches], ["both", "strong"], "search(limit=2)")
+
+
+def check_a_search_stays_within_its_layers(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(
+            store,
+            a_passage("t", "anchor"),
+            a_passage("x", "anchor", kind="exchange"),
+            a_passage("d", "anchor", kind="digest"),
+        )
+        with store.transaction():
+            store.put_commits([a_commit("c", "anchor")])
+        expect(_ids(store, ["anchor"], [Layer.TRANSCRIPTS]), ["t"], "search")
+        expect(_ids(store, ["anchor"], [Layer.OBSERVATIONS]), ["x"], "search")
+        expect(_ids(store, ["anchor"], [Layer.SUMMARIES]), ["d"], "search")
+        expect(_ids(store, ["anchor"], [Layer.TEAM]), ["c"], "search")
+        expect(_ids(store, ["anchor"], [Layer.RULES]), [], "search")
+        expect(set(_ids(store, ["anchor"], [Layer.TEAM, Layer.SUMMARIES])), {"c", "d"}, "search")
+        expect(set(_ids(store, ["anchor"])), set("txdc"), "search")
+
+
+def check_an_unknown_layer_holds_nothing(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, a_passage("t", "anchor"))
+        for layer in ("nowhere", "*", "trans*", '"', "a b", "(", ""):
+            expect(_ids(store, ["anchor"], [layer]), [], f"search in {layer!r}")
+
+
+def check_what_marks_banks_and_layers_is_not_found_by_search(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        passage = a_passage("p1", "raise the anchor")
+        _put(store, passage)
+        for term in (BANK, "turn", "p1", SESSION, *Layer, passage.trust, passage.status):
+            expect(_ids(store, [term]), [], f"search for {term!r}")
+
+
+def check_frequencies_and_size_are_capped(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, *(a_passage(f"p{n}", "anchor anchor") for n in range(7)))
+        terms = ["anchor", "submarine", "anchor", ""]
+        expect(store.frequencies(BANK, terms, 5), [5, 0, 5, 0], "frequencies(most=5)")
+        expect(store.frequencies(BANK, terms, 100), [7, 0, 7, 0], "frequencies(most=100)")
+        expect(store.frequencies(BANK, [], 5), [], "frequencies of nothing")
+        expect((store.size(BANK, 5), store.size(BANK, 100)), (5, 7), "size")
+
+
+def check_recent_passages_come_latest_first(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        times = {f"p{hour}": f"2026-03-01T{hour:02}:00:00.000Z" for hour in (9, 11, 10)}
+        _put(
+            store,
+            *(a_passage(id, "anchor", time=time) for id, time in times.items()),
+            a_passage("x", "anchor", kind="exchange", time=NOON),
+        )
+        found = [passage.id for passage in store.recent(BANK, "turn")]
+        expect(found, ["p11", "p10", "p9"], "recent")
+        found = [passage.id for passage in store.recent(BANK, "turn", limit=1)]
+        expect(found, ["p11"], "recent(limit=1)")
+        expect(store.recent(BANK, "unheard of"), [], "recent")

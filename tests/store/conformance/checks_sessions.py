@@ -1,0 +1,88 @@
+"""What a store promises of sessions that are looked through: filters, pages, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_change,
+    a_digest,
+    a_session,
+    a_turn,
+    expect,
+    prepared,
+)
+
+from holdfast.model.records import Outcome
+from holdfast.store.curated import Hidden
+from holdfast.store.protocol import Derived
+from holdfast.store.sessions import Extent, Sieve
+
+_EARLY, _LATE = "2026-02-01T08:00:00.000Z", "2026-04-01T20:00:00.000Z"
+
+
+def check_sessions_are_listed_by_what_is_asked_for(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        early = replace(a_session(id="a"), branch="main", started=_EARLY, ended=_EARLY)
+        late = replace(a_session(id="b"), agent="other", branch="dev", started=_LATE, ended=_LATE)
+        child = replace(a_session(id="a:1"), host=early.host, parent="a", subagent="1")
+        orphan = replace(a_session(id="z:1"), parent="z", started=_EARLY, ended="")
+        with store.transaction():
+            for session in (early, late, child, orphan):
+                store.add_session(session)
+            store.put_turns([a_turn(1, session="a"), a_turn(2, session="a")])
+            digest = replace(a_digest(session="a"), outcome=Outcome.FAILED, request="Mend it")
+            store.put_derived(BANK, "a", [digest])
+
+        def ids(sieve: Sieve, limit: int = 9, offset: int = 0) -> list[str]:
+            return [one.session.id for one in store.listed(sieve, limit, offset)]
+
+        known = [id for id in ids(Sieve()) if id != SESSION]
+        expect(known, ["b", "a", "z:1"], "all of them, those of subagents left out")
+        expect(ids(Sieve(branch="main")), ["a"], "those of a branch")
+        expect(ids(Sieve(agent="other")), ["b"], "those of an agent")
+        expect(ids(Sieve(outcome="failed")), ["a"], "those of an outcome")
+        expect(ids(Sieve(since="2026-04-01")), ["b"], "those since a day")
+        expect(ids(Sieve(until="2026-02-01")), ["a", "z:1"], "those up to a day")
+        expect(ids(Sieve(bank=OTHER, branch="main")), [], "those of another bank")
+        expect(ids(Sieve(until="2026-02-01"), 1, 1), ["z:1"], "the second page")
+        one = store.listed(Sieve(outcome="failed"), 1)[0]
+        expect(one[1:], ("Mend it", "failed", digest.exchanges, 2, 1), "what is told of it")
+        facets = store.facets(BANK)
+        expect(set(facets.branches) >= {"dev", "main"}, True, "the branches")
+        expect("other" in facets.agents, True, "the agents")
+        expect([s.id for s in store.subagents(BANK, "a")], ["a:1"], "the subagents")
+        expect([s.id for s in store.named("a:1")], ["a:1"], "a session by its id")
+        expect([s.id for s in store.named(early.host)][:1], ["a"], "one by its host's id")
+        expect(store.named("nobody"), [], "one that is not there")
+
+
+def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        turns = [a_turn(seq) for seq in range(1, 8)]
+        hidden: Sequence[Derived] = [Hidden(turns[2].id)]
+        with store.transaction():
+            store.add_session(a_session())
+            store.put_turns(turns)
+            store.put_derived(BANK, SESSION, hidden)
+        expect(store.extent(BANK, SESSION), Extent(6, 1, 7), "the extent")
+        expect(store.extent(OTHER, SESSION), Extent(0, 0, 0), "that of what is not there")
+        expect(store.window(BANK, SESSION, 2, 3), (2, 5), "a window over what is not shown")
+        expect(store.window(BANK, SESSION, 8, 3), None, "one behind the end")
+        expect(store.window_before(BANK, SESSION, 5, 2), 2, "the one before")
+        expect(store.window_before(BANK, SESSION, 1, 2), None, "one before the start")
+
+
+def check_what_was_taken_out_is_counted_by_file(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            one = store.add_source("/a.jsonl", "claude-code", BANK)
+            other = store.add_source("/b.jsonl", "claude-code", BANK)
+            store.advance(a_change(one.id, 0, 10)._replace(redacted={"jwt": 2, "email": 3}))
+        expect(store.redacted(one.id), {"email": 3, "jwt": 2}, "what was taken out")
+        expect(store.redacted(other.id), dict[str, int](), "that of another")

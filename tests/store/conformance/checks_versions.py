@@ -1,0 +1,86 @@
+"""What a store promises of versions: what is older is known, and known no more once it was made
+again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_digest,
+    a_session,
+    an_exchange,
+    expect,
+    prepared,
+)
+
+from holdfast.model.accounts import Summary
+from holdfast.model.trust import Status
+from holdfast.store.curated import Erasure
+from holdfast.store.protocol import Store
+
+_MADE = Summary(BANK, "h1", 1, "exchange", "x1", 1, "m", NOON, '{"title": "t"}')
+
+
+def _older(store: Store, rules: int) -> list[tuple[str, str]]:
+    found = store.outdated(rules)
+    expect(store.count_outdated(rules), len(found), "the count of what is older")
+    return [(one.bank, one.session) for one in found]
+
+
+def check_sessions_made_by_older_rules_are_known(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        expect(store.rules_of(BANK, SESSION), 0, "the rules of what was never made")
+        with store.transaction():
+            store.add_session(replace(a_session(id="s2"), ended=NOON))
+            store.note_rules(BANK, SESSION, 1)
+            store.note_rules(BANK, "s2", 2)
+        expect(store.rules_of(BANK, "s2"), 2, "the rules")
+        expect(_older(store, 1), [(OTHER, SESSION)], "what is older than version 1")
+        expect(_older(store, 3)[0], (BANK, "s2"), "the latest of what is older")
+        expect(len(store.outdated(3, limit=2)), 2, "as many as asked for")
+        with store.transaction():
+            store.drop_derived()
+        expect(len(_older(store, 1)), 3, "what is older after all was dropped")
+
+
+def check_the_rules_of_an_erased_session_are_not_kept(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.note_rules(BANK, SESSION, 1)
+            store.erase(Erasure(BANK, sessions=(SESSION,)))
+        expect(store.rules_of(BANK, SESSION), 0, "the rules of an erased session")
+        expect(_older(store, 9), [(OTHER, SESSION)], "what is older")
+
+
+def check_summaries_made_in_an_older_way_are_known(make_store: MakeStore) -> None:
+    def asked_anew() -> list[str]:
+        return [one.session for one in store.outdated_summaries(2)]
+
+    with prepared(make_store) as store:
+        exchange = replace(an_exchange("x1"), author="m")
+        by_rules, digest = an_exchange("x2"), replace(a_digest("d1"), author="m")
+        last = exchange.last_seq
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [exchange, by_rules, digest])
+            store.put_summary(replace(_MADE, last_seq=last), SESSION, 1)
+        expect(asked_anew(), [SESSION], "a summary in an older way")
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [replace(exchange, status=Status.VERIFIED), digest])
+        expect(asked_anew(), [], "what a person said anew")
+        with store.transaction():
+            store.put_derived(BANK, SESSION, [exchange, replace(digest, author="")])
+            anew = replace(_MADE, hash="h2", version=2, last_seq=last, content="", problem="bad")
+            store.put_summary(anew, SESSION, 1)
+        expect(asked_anew(), [], "what was asked anew, whatever came of it")
+        with store.transaction():
+            of_digest = replace(_MADE, hash="h3", record="d1", kind="digest", last_seq=last)
+            store.put_summary(of_digest, SESSION, 1)
+        expect(asked_anew(), [SESSION], "a digest whose model's words went with its exchanges'")
+        with store.transaction():
+            store.put_summary(replace(of_digest, hash="h4", version=2), SESSION, 1)
+        expect(asked_anew(), [], "a digest that was asked anew")

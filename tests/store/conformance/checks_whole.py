@@ -1,0 +1,241 @@
+"""Checks of a store: the walls between banks, all-or-nothing, and what lasts."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_change,
+    a_commit,
+    a_decision,
+    a_digest,
+    a_failed_line,
+    a_passage,
+    a_session,
+    a_tool_turn,
+    a_turn,
+    an_exchange,
+    expect,
+    prepared,
+)
+
+from holdfast.errors import StoreError
+from holdfast.model.bank import Bank
+from holdfast.model.ledger import SourceState
+from holdfast.model.query import Filter, Moment
+from holdfast.store.protocol import Counts, Store
+
+EMPTY = "3333cccc3333cccc"
+FILTERS = (
+    Filter(file="table.py"),
+    Filter(file="a.py"),
+    Filter(concept="tide"),
+    Filter(type="bugfix"),
+    Filter(since="2026"),
+)
+
+
+class _Stop(Exception):
+    """Raised to end a transaction early."""
+
+
+def _fill(store: Store, bank: str) -> None:
+    """One of everything, under ids that are the same in every bank."""
+    source = store.add_source(f"/{bank}.jsonl", "claude-code", bank).id
+    change = a_change(source, 0, 300)._replace(
+        lines=3,
+        captured=1,
+        l1_bytes=10,
+        skipped={"blank": 1},
+        failed=(a_failed_line(source, 3),),
+        redacted={"jwt": 1},
+    )
+    store.advance(change)
+    store.mark_source(source, SourceState.GONE, f"gone from {bank}")
+    store.put_turns([a_turn(1, "anchor", bank), a_tool_turn(2, f"call-{bank}", bank)])
+    passages = [
+        a_passage("p1", "anchor", bank),
+        a_passage("x1", "anchor", bank, "exchange"),
+        a_passage("d1", "anchor", bank, "digest"),
+    ]
+    store.put_derived(bank, SESSION, [an_exchange(bank=bank), a_digest(bank=bank), *passages])
+    store.put_commits([a_commit("c1", "anchor", bank)])
+    store.curate(a_decision("turn/p1", bank))
+
+
+def _seen(store: Store, bank: str) -> dict[str, object]:
+    """Everything that the store tells of a bank."""
+    ids = (SESSION, "x1", "d1", "c1", a_turn(1).id)
+    return {
+        "sources": store.sources(bank),
+        "balance": store.balance(bank),
+        "failures": store.failures(bank),
+        "counts": store.counts(bank),
+        "sessions": store.sessions(bank),
+        "session": store.session(bank, SESSION),
+        "turns": store.turns(bank, SESSION),
+        "exchanges": store.exchanges(bank, SESSION),
+        "digest": store.digest_of(bank, SESSION),
+        "found": [store.find(bank, "", id) for id in ids],
+        "matches": {match.passage for match in store.search(bank, ["anchor"])},
+        "frequencies": store.frequencies(bank, ["anchor"], 99),
+        "size": store.size(bank, 99),
+        "recent": [store.recent(bank, kind) for kind in ("turn", "exchange", "commit")],
+        "around": store.around(bank, Moment(NOON), ("turn", "exchange", "commit"), 9, 9),
+        "undated": store.undated(bank, ("turn", "exchange", "commit"), 9),
+        "sifted": [store.sift(bank, filter) for filter in FILTERS],
+        "curations": store.curations(bank),
+        "event": store.last_event(bank),
+        "known": store.known_turns(bank, [a_turn(1).id]),
+        "next": store.next_seq(bank, SESSION),
+        "stale": [stale for stale in store.stale_sessions() if stale[0] == bank],
+    }
+
+
+def check_nothing_of_another_bank_is_told(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.add_bank(Bank(EMPTY, "empty", NOON))
+            before = _seen(store, OTHER), _seen(store, EMPTY)
+            _fill(store, BANK)
+        expect((_seen(store, OTHER), _seen(store, EMPTY)), before, "another bank")
+        expect(store.call(OTHER, SESSION, f"call-{BANK}"), None, "call")
+        expect(store.knows_call(OTHER, f"call-{BANK}"), False, "knows_call")
+        with store.transaction():
+            mine = _seen(store, BANK)
+            _fill(store, OTHER)
+        expect(_seen(store, BANK), mine, "the first bank")
+
+
+def check_everything_told_of_a_bank_is_its_own(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            _fill(store, BANK)
+            _fill(store, OTHER)
+        for bank in (BANK, OTHER):
+            records = [record for id in ("x1", "d1", "c1") for record in store.find(bank, "", id)]
+            passages = [match.passage for match in store.search(bank, ["anchor"])]
+            expect({record.bank for record in (*records, *passages)}, {bank}, "a bank")
+            expect((len(records), len(passages)), (3, 4), "a bank")
+            expect([source.bank for source in store.sources(bank)], [bank], "sources")
+            call = store.call(bank, SESSION, f"call-{bank}")
+            expect(call and call.bank, bank, "call")
+
+
+def check_no_bank_means_all_banks(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            _fill(store, BANK)
+            _fill(store, OTHER)
+        both = {BANK, OTHER}
+        expect({source.bank for source in store.sources()}, both, "sources")
+        expect({session.bank for session in store.sessions(None)}, both, "sessions")
+        expect({record.bank for record in store.find(None, "commit", "c1")}, both, "find")
+        expect({m.passage.bank for m in store.search(None, ["anchor"])}, both, "search")
+        expect({passage.bank for passage in store.recent(None, "turn")}, both, "recent")
+        expect(len(store.failures()), 2, "failures")
+        expect(store.frequencies(None, ["anchor"], 99), [8], "frequencies")
+        expect(store.size(None, 99), 8, "size")
+        expect(store.counts(), Counts(2, 4, 2, 2, 2, 600, 20), "counts")
+
+
+def check_banks_with_like_ids_stay_apart_in_search(make_store: MakeStore) -> None:
+    ids = ["note", "notes", "NOTE", "no-te", "no te", "noté", "---", "", "日本", "a*", "note OR x"]
+    with closing(make_store()) as store:
+        with store.transaction():
+            for id in ids:
+                store.add_bank(Bank(id, f"bank {id}", NOON))
+                store.add_session(a_session(id))
+                store.put_derived(id, SESSION, [a_passage("p", "anchor", id)])
+        found = {id: [m.passage.bank for m in store.search(id, ["anchor"])] for id in ids}
+        expect(found, {id: [id] for id in ids}, "search")
+        expect([store.frequencies(id, ["anchor"], 99) for id in ids], [[1]] * len(ids))
+
+
+def check_an_exception_rolls_everything_back(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        before = store.banks(), store.stale_sessions(), _seen(store, BANK)
+        try:
+            with store.transaction():
+                store.add_bank(Bank("b9", "new", NOON, aliases=("name:new",)))
+                store.add_alias(BANK, "name:other")
+                _fill(store, BANK)
+                store.drop_derived()
+                raise _Stop
+        except _Stop:
+            pass
+        expect((store.banks(), store.stale_sessions(), _seen(store, BANK)), before, "a rollback")
+        with store.transaction():
+            _fill(store, BANK)
+        expect(store.counts(BANK).turns, 2, "counts after a rollback")
+
+
+def check_a_refused_write_rolls_everything_back(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        try:
+            with store.transaction():
+                store.put_turns([a_turn(1)])
+                store.put_turns([a_turn(2, session="unheard of")])
+        except StoreError as error:
+            assert error.message, "an error says what happened"
+        else:
+            raise AssertionError("a turn needs its session")
+        expect(store.turns(BANK, SESSION), [], "turns")
+
+
+def check_nested_transactions_are_one(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, closing(make_store()) as other:
+        try:
+            with store.transaction():
+                with store.transaction():
+                    store.put_turns([a_turn(1)])
+                expect(other.turns(BANK, SESSION), [], "another handle, within")
+                raise _Stop
+        except _Stop:
+            pass
+        expect(store.turns(BANK, SESSION), [], "turns")
+        with store.transaction(), store.transaction():
+            store.put_turns([a_turn(1)])
+        expect(other.turns(BANK, SESSION), [a_turn(1)], "another handle")
+
+
+def check_another_handle_sees_a_transaction_whole_or_not_at_all(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, closing(make_store()) as other:
+        before = _seen(other, BANK)
+        with store.transaction():
+            _fill(store, BANK)
+            inside = _seen(store, BANK)
+            expect(_seen(other, BANK), before, "another handle before the commit")
+        expect(_seen(other, BANK), inside, "another handle after the commit")
+        with other.transaction():
+            other.put_turns([a_turn(3, "written by another handle")])
+        expect(store.next_seq(BANK, SESSION), 4, "next_seq")
+
+
+def check_only_one_of_two_readings_of_the_same_lines_is_counted(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, closing(make_store()) as other:
+        with store.transaction():
+            id = store.add_source("/a.jsonl", "claude-code", BANK).id
+        with store.transaction():
+            expect(store.advance(a_change(id, 0, 300, 3)), True, "advance")
+        with other.transaction():
+            expect(other.advance(a_change(id, 0, 300, 3)), False, "advance by another handle")
+        expect((store.balance(), store.balance().accounted), (other.balance(), 3), "balance")
+
+
+def check_a_store_that_is_opened_again_has_kept_everything(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.add_alias(BANK, "name:x")
+            _fill(store, BANK)
+        before = store.banks(), _seen(store, BANK), _seen(store, OTHER)
+    with closing(make_store()) as again:
+        expect((again.banks(), _seen(again, BANK), _seen(again, OTHER)), before, "opened again")
+        with again.transaction():
+            number = again.curate(a_decision("turn/p1")).seq
+        assert number > again.curations(BANK)[0].seq, "numbers go on where they stopped"

@@ -1,0 +1,1 @@
+"""Test doubles and builders that several test packages and the benchmarks share."""
