@@ -22,8 +22,8 @@ from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.ranking.causes import Way, follow
 from holdfast.recall.retrievers.graph import Walk, graph
-from holdfast.store.graph import Resolved
 from holdfast.store.protocol import Match
+from holdfast.store.protocol.graph import Resolved
 from holdfast.store.sqlite.store import SqliteStore
 
 NOW = "2026-11-15T00:00:00.000Z"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.corpus import real_transcripts
 from holdfast.app.memory import Holdfast
-from holdfast.refine.memories.retain import know_retained
+from holdfast.refine.memories.memory_stage import know_retained
 from holdfast.settings import Settings
 
 LEAST = 300

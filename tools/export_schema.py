@@ -14,8 +14,8 @@ from typing import Any
 
 from holdfast.app.transfer.export_format import DERIVED, FORMAT, VERSION
 from holdfast.app.transfer.exporting import SCHEMA
-from holdfast.store.carried import TABLES
-from holdfast.store.portable import Table
+from holdfast.store.export_tables import TABLES
+from holdfast.store.protocol.export import Table
 from holdfast.store.sqlite.store import SqliteStore
 
 _TYPES = {"TEXT": "string", "INTEGER": "integer", "REAL": "number"}

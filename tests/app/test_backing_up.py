@@ -32,7 +32,7 @@ from holdfast.errors import (
     StoreCorruptError,
     StoreError,
 )
-from holdfast.interfaces.mcp.memory_source import Opened
+from holdfast.interfaces.mcp.memory_source import ReopeningMemory
 from holdfast.settings import Settings, load_settings
 from holdfast.store.sqlite.migrate import back_up as copy_before_a_step
 from holdfast.store.sqlite.schema import VERSION
@@ -365,16 +365,16 @@ def test_a_running_server_notices_an_upgrade_and_a_backup_put_back(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(settings.home))
     made = back_up(settings, tmp_path / "kept.db")
-    opened: Opened[Holdfast] = Opened(lambda s: Holdfast(s, create=False))
-    held = opened.now()
-    assert opened.now() is held
+    opened: ReopeningMemory[Holdfast] = ReopeningMemory(lambda s: Holdfast(s, create=False))
+    held = opened.current()
+    assert opened.current() is held
     grow(settings)
-    assert opened.now() is held
+    assert opened.current() is held
     restore(settings, made.path)
-    assert opened.now() is not held
+    assert opened.current() is not held
     move_schema(settings.database)
     with pytest.raises(NewerSchemaError):
-        opened.now()
+        opened.current()
     opened.close()
 
 

@@ -20,7 +20,7 @@ from holdfast.app.transfer.export_obsidian import write_vault
 from holdfast.app.transfer.exporting import Wanted
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
-from holdfast.store.portable import Chosen
+from holdfast.store.protocol.export import Chosen
 
 HOSTILE = "[[Private note]] %%hidden%% <% tp.file %> `$= dv.pages()` \n```dataviewjs\nx\n```"
 

@@ -19,8 +19,8 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.exporting import Wanted, write_export
 from holdfast.errors import HoldfastError, InputError
 from holdfast.settings import Settings
-from holdfast.store.carried import MADE_AGAIN, OF_A_MACHINE, TABLES
-from holdfast.store.portable import Chosen
+from holdfast.store.export_tables import MADE_AGAIN, OF_A_MACHINE, TABLES
+from holdfast.store.protocol.export import Chosen
 from holdfast.store.sqlite.store import SqliteStore
 
 QUESTIONS = ("hemp cloth for the sails", "what leaks?", "why is the mast red?", "latest work")

@@ -20,7 +20,7 @@ from holdfast.refine.concepts import concept_stage
 from holdfast.refine.entities import entity_stage
 from holdfast.refine.facts import fact_stage
 from holdfast.refine.git import commit_authorship
-from holdfast.refine.memories import retain
+from holdfast.refine.memories import memory_stage
 from holdfast.refine.rules import pattern_stage
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
@@ -108,7 +108,7 @@ def test_a_stage_has_the_version_it_is_known_by() -> None:
     modules = (
         fact_stage,
         pattern_stage,
-        retain,
+        memory_stage,
         opinion_stage,
         concept_stage,
         entity_stage,

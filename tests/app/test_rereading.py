@@ -16,7 +16,7 @@ from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import work
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
-from holdfast.store.history import Repository
+from holdfast.store.protocol.git_history import Repository
 
 T = TypeVar("T")
 STEP = [step for step in STEPS if step.name == "history"]

@@ -26,9 +26,9 @@ from holdfast.interfaces.http.auth.browser_token import Keys
 from holdfast.interfaces.http.auth.guard import Rules
 from holdfast.interfaces.http.core.memory_pool import Desk
 from holdfast.interfaces.http.core.request_principal import carry_out_as, owner
-from holdfast.interfaces.http.mcp.agent_sessions import AgentSessions
+from holdfast.interfaces.http.mcp.agent_sessions import SessionTable
 from holdfast.interfaces.mcp.main_spec import TOOLS
-from holdfast.interfaces.mcp.server_spec import Ask
+from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.settings import Settings
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t"}}
@@ -193,7 +193,7 @@ def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None
 
 
 def test_sessions_are_bounded_and_belong_to_one_key() -> None:
-    sessions = AgentSessions(most=3, most_each=2)
+    sessions = SessionTable(most=3, most_each=2)
     first, second = sessions.begin("ann", "a"), sessions.begin("ann", "b")
     with pytest.raises(NotFoundError):
         sessions.find(first.id, "bob")
@@ -202,7 +202,7 @@ def test_sessions_are_bounded_and_belong_to_one_key() -> None:
     with pytest.raises(NotFoundError):
         sessions.find(second.id, "ann")
     bob = sessions.begin("bob", "d")
-    with first.under_way(1, Ask()), third.under_way(1, Ask()), bob.under_way(1, Ask()):
+    with first.under_way(1, CallContext()), third.under_way(1, CallContext()), bob.under_way(1, CallContext()):
         with pytest.raises(BusyError):
             sessions.begin("eve", "e")
         with pytest.raises(BusyError):

@@ -25,7 +25,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.histogram import Spread, beside, read_span
 from holdfast.settings import load_settings
-from holdfast.store.overview import Tally
+from holdfast.store.protocol.overview import Tally
 
 FILE = 'it\'s "quoted" <b>.py'
 EVIL = "<script>alert(1)</script>"

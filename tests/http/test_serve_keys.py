@@ -27,7 +27,7 @@ from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.permissions import DOORS, MUTATIONS, PERMITS
 from holdfast.interfaces.http.graph import graphql_endpoint, schema
 from holdfast.interfaces.http.mcp import mcp_endpoint
-from holdfast.store.fenced import rules
+from holdfast.store.access_fence import rules
 
 
 class Keys(NamedTuple):

@@ -18,13 +18,13 @@ from tests.support.transcripts import Script
 
 from holdfast.app.answers import result_budget
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp.jsonrpc import VERSIONS
-from holdfast.interfaces.mcp.main_spec import OFFER
+from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS
+from holdfast.interfaces.mcp.main_spec import SPEC
 from holdfast.interfaces.mcp.server import Server
 from holdfast.settings import load_settings
 
 Json = dict[str, Any]
-HELLO = {"protocolVersion": VERSIONS[0], "capabilities": {}, "clientInfo": {"name": "t"}}
+HELLO = {"protocolVersion": PROTOCOL_VERSIONS[0], "capabilities": {}, "clientInfo": {"name": "t"}}
 
 
 class Client:
@@ -93,7 +93,7 @@ def learn(home: Path, folder: Path, *said: str) -> None:
 
 def test_it_says_who_it_is_and_what_it_offers(client: Client) -> None:
     told = client.ask("initialize", **HELLO)["result"]
-    assert told["protocolVersion"] == VERSIONS[0] and told["serverInfo"]["name"] == "holdfast"
+    assert told["protocolVersion"] == PROTOCOL_VERSIONS[0] and told["serverInfo"]["name"] == "holdfast"
     assert "evidence" in told["instructions"] and "Not known" in told["instructions"]
     client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
     tools = client.ask("tools/list")["result"]["tools"]
@@ -103,10 +103,10 @@ def test_it_says_who_it_is_and_what_it_offers(client: Client) -> None:
     assert client.ask("ping")["result"] == {}
 
 
-@pytest.mark.parametrize("asked", [*VERSIONS, "1999-01-01", 7, None])
+@pytest.mark.parametrize("asked", [*PROTOCOL_VERSIONS, "1999-01-01", 7, None])
 def test_a_version_is_agreed_on(client: Client, asked: object) -> None:
     told = client.ask("initialize", protocolVersion=asked)["result"]["protocolVersion"]
-    assert told == (asked if asked in VERSIONS else VERSIONS[0])
+    assert told == (asked if asked in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0])
 
 
 def test_it_starts_on_the_standard_library() -> None:
@@ -216,13 +216,13 @@ def test_what_runs_beside_it_is_closed_with_it() -> None:
         assert started.wait(20)
         yield "\n"
 
-    Server(out.write, OFFER, begin, calm_s=0).serve(lines())
+    Server(out.write, SPEC, begin, calm_s=0).serve(lines())
     assert beside.closed and json.loads(out.getvalue())["id"] == 1
 
 
 def test_a_client_that_only_looks_in_loads_nothing() -> None:
     out = io.StringIO()
-    server = Server(out.write, OFFER, lambda: [Beside()], calm_s=60)
+    server = Server(out.write, SPEC, lambda: [Beside()], calm_s=60)
     server.serve(['{"id": 1, "method": "ping"}\n'])
     assert server.lanes[0].engine is None
 
@@ -233,7 +233,7 @@ def test_a_question_that_was_taken_back_is_not_answered(
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     go = threading.Event()
     out: list[Json] = []
-    server = Server(lambda line: out.append(json.loads(line)), OFFER)
+    server = Server(lambda line: out.append(json.loads(line)), SPEC)
 
     def call(id: int) -> str:
         params = {"name": "memory", "arguments": {"question": "why"}}

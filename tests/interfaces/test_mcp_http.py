@@ -29,7 +29,7 @@ from tests.interfaces.test_mcp import learn
 from holdfast.app.core.token import read_or_make_token, token_file
 from holdfast.errors import InputError
 from holdfast.interfaces.mcp.http_server import HttpServer
-from holdfast.interfaces.mcp.main_spec import OFFER
+from holdfast.interfaces.mcp.main_spec import SPEC
 from holdfast.interfaces.mcp.server import Server
 
 TOKEN = "t" * 43
@@ -69,8 +69,8 @@ def running(home: Path, folder: Path) -> Generator[Running]:
 @contextmanager
 def listening(patience_s: float = 30.0) -> Generator[HttpServer]:
     """A server in this process."""
-    hub = Server(lambda line: None, OFFER)
-    server = HttpServer(hub, OFFER, TOKEN, patience_s=patience_s)
+    hub = Server(lambda line: None, SPEC)
+    server = HttpServer(hub, SPEC, TOKEN, patience_s=patience_s)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server

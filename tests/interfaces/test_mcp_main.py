@@ -17,8 +17,8 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.inference import packaged
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.interfaces.mcp.main_engine import make_engine
-from holdfast.interfaces.mcp.main_spec import OFFER
-from holdfast.interfaces.mcp.server_spec import Ask, Engine
+from holdfast.interfaces.mcp.main_spec import SPEC
+from holdfast.interfaces.mcp.server_spec import CallContext, Engine
 from holdfast.model.curation import Action
 from holdfast.model.trust import Status, Trust
 from holdfast.settings import load_settings
@@ -46,8 +46,8 @@ def engine(project: Path) -> Iterator[Engine]:
 
 
 def call(engine: Engine, name: str, **given: Any) -> Json:
-    _, arguments = OFFER.check_call({"name": name, "arguments": given})
-    told = engine.call(name, arguments, Ask(client="a client"))
+    _, arguments = SPEC.check_call({"name": name, "arguments": given})
+    told = engine.call(name, arguments, CallContext(client="a client"))
     assert len(json.dumps(told)) < 100_000
     return told
 
@@ -65,15 +65,15 @@ def test_all_that_a_model_reads_of_it_is_short() -> None:
     models do, and by 3.5 characters a token."""
     read = [
         {"name": t.name, "description": t.description, "input_schema": t.input_schema()}
-        for t in OFFER.tools
+        for t in SPEC.tools
     ]
-    text = OFFER.instructions + json.dumps(read, ensure_ascii=False)
+    text = SPEC.instructions + json.dumps(read, ensure_ascii=False)
     assert len(open_tokenizer(packaged.TOKENIZER).pieces(text)) <= MOST_TOKENS
     assert len(text) / 3.5 <= MOST_TOKENS
 
 
 def test_every_tool_says_when_to_use_it_and_whether_it_writes() -> None:
-    told = {tool["name"]: tool for tool in OFFER.list_tools()}
+    told = {tool["name"]: tool for tool in SPEC.list_tools()}
     assert list(told) == [
         "memory",
         "memory_recall",
@@ -95,7 +95,7 @@ def test_an_answer_has_a_session_that_can_be_gone_on_with(
     learn(tmp_path / "home", project, "The nightly import fails because the cache is warmed first.")
     steps: list[str] = []
     question = {"question": "Why does the nightly import fail?"}
-    first = engine.call("memory", question, Ask(lambda done, text: steps.append(text)))
+    first = engine.call("memory", question, CallContext(lambda done, text: steps.append(text)))
     session = first["structuredContent"]["session_id"]
     assert session.startswith("mem-") and steps[0] == f"Session {session}" and len(steps) > 2
     assert session in first["content"][0]["text"]
@@ -109,7 +109,7 @@ def test_a_question_that_is_taken_back_is_not_gone_on_with(
     engine: Engine, project: Path, tmp_path: Path
 ) -> None:
     learn(tmp_path / "home", project, "The nightly import fails because the cache is warmed first.")
-    ask = Ask(lambda done, text: ask.cancel() if done == 2 else None)
+    ask = CallContext(lambda done, text: ask.cancel() if done == 2 else None)
     told = engine.call("memory", {"question": "Why does the nightly import fail?"}, ask)
     assert told["isError"] and "taken back" in told["content"][0]["text"]
 

@@ -12,13 +12,13 @@ import pytest
 from tests.interfaces import waiting_engine
 
 from holdfast.app.answers.tool import Tool
-from holdfast.interfaces.mcp.jsonrpc import LONGEST_LINE, read_lines
-from holdfast.interfaces.mcp.server import MOST_WAITING, Server
-from holdfast.interfaces.mcp.server_spec import Offer
+from holdfast.interfaces.mcp.jsonrpc import MAX_LINE_CHARS, read_lines
+from holdfast.interfaces.mcp.server import MAX_PENDING_CALLS, Server
+from holdfast.interfaces.mcp.server_spec import ServerSpec
 
 Json = dict[str, Any]
 _TEXT = {"text": {"type": "string"}}
-OFFER = Offer(
+OFFER = ServerSpec(
     "waiting",
     "Waiting",
     "",
@@ -117,15 +117,15 @@ def test_who_asks_too_much_at_once_is_told_to_wait() -> None:
     out = Out()
 
     def lines() -> Iterator[str]:
-        for id in range(MOST_WAITING + 5):
+        for id in range(MAX_PENDING_CALLS + 5):
             yield call(id, "slow")
-        refused = out.wait_for(MOST_WAITING + 4)
+        refused = out.wait_for(MAX_PENDING_CALLS + 4)
         assert refused["error"]["code"] == -32000 and "later" in refused["error"]["message"]
         waiting_engine.go.set()
 
     Server(out.write, OFFER).serve(lines())
     assert sum("error" in one for one in out.said) == 5
-    assert sum("result" in one for one in out.said) == MOST_WAITING
+    assert sum("result" in one for one in out.said) == MAX_PENDING_CALLS
 
 
 def test_a_client_that_vanishes_is_not_missed() -> None:
@@ -153,6 +153,6 @@ def test_a_fault_is_told_and_the_next_is_answered() -> None:
 
 
 def test_a_line_without_end_is_not_kept() -> None:
-    stream = io.StringIO("x" * (2 * LONGEST_LINE + 10) + '\n{"id": 1}\n')
+    stream = io.StringIO("x" * (2 * MAX_LINE_CHARS + 10) + '\n{"id": 1}\n')
     lines = list(read_lines(stream))
     assert [len(line) for line in lines] == [101, 10]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from holdfast.app.answers.tool import Object
-from holdfast.interfaces.mcp.server_spec import Ask
+from holdfast.interfaces.mcp.server_spec import CallContext
 
 go = threading.Event()
 began = threading.Event()
@@ -14,7 +14,7 @@ began = threading.Event()
 class WaitingEngine:
     """`slow` waits to be let go or taken back; all else answers at once."""
 
-    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
         ask.progress("begun")
         if name == "slow":
             let_go = threading.Event()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ProviderError
 from holdfast.sources.providers.client import Client
 from holdfast.sources.providers.result_texts import MOST_CHARACTERS, MOST_TEXTS, texts_of
-from holdfast.sources.providers.rpc import Deadline, Object, answers, read, reply_to
+from holdfast.sources.providers.rpc import Deadline, Object, is_answer_to, parse_messages, reply_to
 from holdfast.sources.providers.tool_choice import choose
 
 KEYS = st.sampled_from(
@@ -78,7 +78,7 @@ def test_any_answer_is_a_result_or_an_error_of_ours(value: Any) -> None:
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 @settings(deadline=None)
 def test_any_line_is_messages_or_none(line: bytes) -> None:
-    for message in read(line):
+    for message in parse_messages(line):
         owed = reply_to(message)
         assert owed is None or owed["id"] == message["id"]
-        assert not (answers(message, {"id": 1}) and "method" in message)
+        assert not (is_answer_to(message, {"id": 1}) and "method" in message)

@@ -10,7 +10,7 @@ from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.model.query import LAYER_OF, Hit, Layer
-from holdfast.recall.core.parallel import Arm, Found, race
+from holdfast.recall.core.parallel import Retriever, RetrieverResult, run_retrievers
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.core.semantic_port import Meaning
 from holdfast.recall.engine import recall
@@ -95,10 +95,10 @@ _ARMS = ("direct_fts", "expanded_fts", "semantic", "summaries", "temporal", "rec
 def test_what_sums_up_has_an_arm_of_its_own(shop: Holdfast, store: SqliteStore) -> None:
     bank = shop.bank_id("shop")
     terms = read(store, bank, "session cookies", lambda: NOW).terms
-    found = summaries(bank, terms, (), 30).run(store).finds
+    found = summaries(bank, terms, (), 30).run(store).passages
     assert found and {find.passage.kind for find in found} == {"concept", "digest", "exchange"}
-    assert summaries(bank, terms, (Layer.TRANSCRIPTS,), 30).run(store).finds == []
-    assert {f.passage.kind for f in direct(bank, terms, (), 30).run(store).finds} > {"turn"}
+    assert summaries(bank, terms, (Layer.TRANSCRIPTS,), 30).run(store).passages == []
+    assert {f.passage.kind for f in direct(bank, terms, (), 30).run(store).passages} > {"turn"}
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -227,24 +227,24 @@ def test_an_arm_that_fails_is_named_and_the_others_stand(
     bank = shop.bank_id("shop")
     query = read(store, bank, "session cookies", lambda: NOW)
 
-    def fail(reader: Reader) -> Found:
+    def fail(reader: Reader) -> RetrieverResult:
         raise ModelError("The model is gone.")
 
-    good, bad = race(store, [direct(bank, query.terms, (), 30), Arm("broken", fail)])
-    assert good.found.finds and not good.strategy.problem
+    good, bad = run_retrievers(store, [direct(bank, query.terms, (), 30), Retriever("broken", fail)])
+    assert good.result.passages and not good.strategy.problem
     assert (bad.strategy.name, bad.strategy.problem) == ("broken", "The model is gone.")
-    assert list(bad.found.finds) == []
+    assert list(bad.result.passages) == []
 
 
 def test_the_first_arm_may_fail_too(shop: Holdfast, store: SqliteStore) -> None:
     bank = shop.bank_id("shop")
     query = read(store, bank, "session cookies", lambda: NOW)
 
-    def fail(reader: Reader) -> Found:
+    def fail(reader: Reader) -> RetrieverResult:
         raise ModelError("The model is gone.")
 
-    bad, good = race(store, [Arm("broken", fail), direct(bank, query.terms, (), 30)])
-    assert bad.strategy.problem and good.found.finds
+    bad, good = run_retrievers(store, [Retriever("broken", fail), direct(bank, query.terms, (), 30)])
+    assert bad.strategy.problem and good.result.passages
 
 
 def test_an_arm_that_is_too_slow_is_named_and_the_others_stand(
@@ -254,14 +254,14 @@ def test_an_arm_that_is_too_slow_is_named_and_the_others_stand(
     query = read(store, bank, "session cookies", lambda: NOW)
     released, left = threading.Event(), threading.Event()
 
-    def dawdle(reader: Reader) -> Found:
+    def dawdle(reader: Reader) -> RetrieverResult:
         released.wait(30)
         left.set()
-        return Found(())
+        return RetrieverResult(())
 
-    good, slow = race(store, [direct(bank, query.terms, (), 30), Arm("slow", dawdle)], 0.05)
+    good, slow = run_retrievers(store, [direct(bank, query.terms, (), 30), Retriever("slow", dawdle)], 0.05)
     released.set()
-    assert good.found.finds
+    assert good.result.passages
     assert slow.strategy.name == "slow" and slow.strategy.timed_out
     assert left.wait(30)
 
@@ -272,35 +272,35 @@ ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELEC
 def test_a_search_that_does_not_end_is_broken_off(store: SqliteStore) -> None:
     begun, ended = threading.Event(), threading.Event()
 
-    def quick(reader: Reader) -> Found:
+    def quick(reader: Reader) -> RetrieverResult:
         begun.wait(30)
-        return Found(())
+        return RetrieverResult(())
 
-    def endless(reader: Reader) -> Found:
+    def endless(reader: Reader) -> RetrieverResult:
         assert isinstance(reader, SqliteStore)
         begun.set()
         try:
             reader._all(ENDLESS)  # pyright: ignore[reportPrivateUsage]
         finally:
             ended.set()
-        return Found(())
+        return RetrieverResult(())
 
-    first, slow = race(store, [Arm("quick", quick), Arm("endless", endless)], 0.1)
+    first, slow = run_retrievers(store, [Retriever("quick", quick), Retriever("endless", endless)], 0.1)
     assert not first.failed and slow.strategy.timed_out
     assert ended.wait(30)
 
 
 def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
-    def endless(reader: Reader) -> Found:
+    def endless(reader: Reader) -> RetrieverResult:
         assert isinstance(reader, SqliteStore)
         reader._all(ENDLESS)  # pyright: ignore[reportPrivateUsage]
-        return Found(())
+        return RetrieverResult(())
 
-    def quick(reader: Reader) -> Found:
-        return Found(())
+    def quick(reader: Reader) -> RetrieverResult:
+        return RetrieverResult(())
 
-    for arms in ([Arm("endless", endless)], [Arm("endless", endless), Arm("quick", quick)]):
-        slow, *others = race(store, arms, 0.2)
+    for arms in ([Retriever("endless", endless)], [Retriever("endless", endless), Retriever("quick", quick)]):
+        slow, *others = run_retrievers(store, arms, 0.2)
         assert slow.strategy.timed_out and not any(other.failed for other in others)
     assert store.banks(), "the store can be asked again"
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.model.query import Passage
-from holdfast.recall.core.candidates import Candidate, Find, Key, Pool
+from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, ScoredPassage
 from holdfast.recall.ranking.fusion import (
     HIGHEST,
     LOOSE,
@@ -23,7 +23,7 @@ from holdfast.recall.ranking.fusion import (
 
 ARMS = ("direct_fts", "expanded_fts", "summaries", "semantic")
 KINDS = ("turn", "exchange", "digest")
-Finds = dict[str, list[Find]]
+Finds = dict[str, list[ScoredPassage]]
 
 
 def passage(number: int) -> Passage:
@@ -35,7 +35,7 @@ def passage(number: int) -> Passage:
 def finds_of_arms(draw: st.DrawFn) -> Finds:
     one = st.dictionaries(st.integers(0, 11), st.floats(0.01, 50), max_size=8)
     return {
-        arm: [Find(passage(number), score) for number, score in draw(one).items()] for arm in ARMS
+        arm: [ScoredPassage(passage(number), score) for number, score in draw(one).items()] for arm in ARMS
     }
 
 
@@ -58,7 +58,7 @@ def placed(finds: Finds) -> Pool:
     return pool
 
 
-def order_of(pool: Pool) -> list[tuple[Key, float]]:
+def order_of(pool: Pool) -> list[tuple[PassageKey, float]]:
     return [(candidate.key, candidate.score) for candidate in pool.ranked()]
 
 
@@ -76,7 +76,7 @@ def test_a_better_score_never_lowers_a_candidate(finds: Finds, data: st.DataObje
     at = data.draw(st.integers(0, len(finds[arm]) - 1))
     old = finds[arm][at]
     raised = list(finds[arm])
-    raised[at] = Find(old.passage, old.score + data.draw(st.floats(0, 50)))
+    raised[at] = ScoredPassage(old.passage, old.score + data.draw(st.floats(0, 50)))
     for fuse in (scored, placed):
         before, after = order_of(fuse(finds)), order_of(fuse({**finds, arm: raised}))
         key = ("b", old.passage.kind, old.passage.id)
@@ -84,7 +84,7 @@ def test_a_better_score_never_lowers_a_candidate(finds: Finds, data: st.DataObje
         assert above(after, key) <= above(before, key)
 
 
-def above(ranked: list[tuple[Key, float]], key: Key) -> int:
+def above(ranked: list[tuple[PassageKey, float]], key: PassageKey) -> int:
     """How many stand clearly above a candidate."""
     own = dict(ranked)[key]
     return sum(score > own + 1e-9 for _, score in ranked)
@@ -139,14 +139,14 @@ def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Finds) -> None
 
 
 def test_the_best_of_an_arm_is_one_and_the_rest_are_shares_of_it() -> None:
-    pool = admitted({"direct_fts": [Find(passage(0), 8.0), Find(passage(1), 2.0)]})
+    pool = admitted({"direct_fts": [ScoredPassage(passage(0), 8.0), ScoredPassage(passage(1), 2.0)]})
     assert [c.scores["direct_fts"] for c in pool] == [1.0, 0.25]
     assert [c.ranks["direct_fts"] for c in pool] == [1, 2]
 
 
 def test_what_an_arm_gives_to_anything_counts_for_nothing() -> None:
     pool = Pool()
-    admit(pool, "semantic", [Find(passage(0), 0.8), Find(passage(1), 0.2)], lowest=0.2)
+    admit(pool, "semantic", [ScoredPassage(passage(0), 0.8), ScoredPassage(passage(1), 0.2)], lowest=0.2)
     assert [c.scores["semantic"] for c in pool] == [1.0, 0.0]
 
 
@@ -159,8 +159,8 @@ def test_words_found_twice_count_once_and_other_words_for_them_a_little_less() -
 
 
 def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:
-    def turn(session: str, seq: int, score: float) -> Find:
-        return Find(Passage("b", "turn", f"{session}{seq}", session, "", "x", seq=seq), score)
+    def turn(session: str, seq: int, score: float) -> ScoredPassage:
+        return ScoredPassage(Passage("b", "turn", f"{session}{seq}", session, "", "x", seq=seq), score)
 
     pool = scored({"direct_fts": [turn("s", 4, 1.0), turn("s", 5, 0.5), turn("t", 5, 0.5)]})
     smooth(pool)

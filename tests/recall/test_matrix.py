@@ -18,8 +18,8 @@ import pytest
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
 from holdfast.recall.retrievers.vector_matrix import TAIL, Matrix, Scanned, sweep
+from holdfast.store.protocol.vectors import StoredVector, VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.store.vectors import StoredVector, VectorSpan
 
 Floats = npt.NDArray[np.float32]
 BANK, OTHER, MODEL, DIMENSION = "b" * 16, "c" * 16, "made-up", 8

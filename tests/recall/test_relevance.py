@@ -73,7 +73,7 @@ def test_what_stood_before_helps_but_is_told_apart() -> None:
     passage = Passage("b", "turn", "1", "s", "", "It is seven days.", context="cookies alive?")
     candidate = Candidate(passage)
     judge(candidate, {stem("cookies"): 1.0, stem("days"): 1.0})
-    assert (candidate.alone, candidate.covered) == (0.5, 1.0)
+    assert (candidate.coverage_alone, candidate.coverage) == (0.5, 1.0)
     assert clears([candidate]) and worth_showing(candidate)
     assert not clears([])
 

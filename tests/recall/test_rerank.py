@@ -45,7 +45,7 @@ def candidate(id: str, body: str, score: float = 0.0, context: str = "") -> Cand
 def pool_of(*candidates: Candidate) -> Pool:
     pool = Pool()
     for one in candidates:
-        pool.meet(one.passage).score = one.score
+        pool.add(one.passage).score = one.score
     return pool
 
 

@@ -17,8 +17,8 @@ from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Layer, Passage
-from holdfast.recall.core.candidates import key_of
-from holdfast.recall.core.parallel import Found
+from holdfast.recall.core.candidates import passage_key
+from holdfast.recall.core.parallel import RetrieverResult
 from holdfast.recall.retrievers.semantics import Parts, Semantics
 from holdfast.recall.retrievers.vector_matrix import TAIL
 from holdfast.refine.sessions.embedding import embed_waiting, parts_of
@@ -61,8 +61,8 @@ def words() -> Semantics:
     return Semantics(Path("nowhere"), parts)
 
 
-def names(found: Found) -> list[str]:
-    return [find.passage.id for find in found.finds]
+def names(found: RetrieverResult) -> list[str]:
+    return [find.passage.id for find in found.passages]
 
 
 def test_the_nearest_come_first_with_their_cosines(store: SqliteStore, tmp_path: Path) -> None:
@@ -70,13 +70,13 @@ def test_the_nearest_come_first_with_their_cosines(store: SqliteStore, tmp_path:
     embed_waiting(store, embedder)
     query = "paint the buoy"
     found = semantics(tmp_path, embedder).nearest(store, BANK, query, 10)
-    rows = embedder.embed([query, *(find.passage.body for find in found.finds)])
-    scores = [find.score for find in found.finds]
+    rows = embedder.embed([query, *(find.passage.body for find in found.passages)])
+    scores = [find.score for find in found.passages]
     assert names(found)[0] == "buoy" and set(names(found)) == set(SPOKEN[BANK])
     assert scores == sorted(scores, reverse=True)
     assert np.allclose(scores, rows[1:] @ rows[0], atol=1e-5)
-    assert found.lowest == pytest.approx(scores[-1], abs=1e-5)
-    assert len(semantics(tmp_path, embedder).nearest(store, BANK, query, 2).finds) == 2
+    assert found.lowest_score == pytest.approx(scores[-1], abs=1e-5)
+    assert len(semantics(tmp_path, embedder).nearest(store, BANK, query, 2).passages) == 2
 
 
 def test_without_a_bank_all_are_looked_through(store: SqliteStore, tmp_path: Path) -> None:
@@ -84,14 +84,14 @@ def test_without_a_bank_all_are_looked_through(store: SqliteStore, tmp_path: Pat
     embed_waiting(store, embedder)
     meaning = semantics(tmp_path, embedder)
     everywhere = meaning.nearest(store, None, "paint the buoy red", 10)
-    assert {find.passage.bank for find in everywhere.finds[:2]} == {BANK, OTHER}
+    assert {find.passage.bank for find in everywhere.passages[:2]} == {BANK, OTHER}
     assert sorted(names(everywhere)) == ["anchor", "buoy", "lamp", "same", "tide"]
-    lowest = [meaning.nearest(store, b, "paint the buoy red", 10).lowest for b in (BANK, OTHER)]
-    assert everywhere.lowest == pytest.approx(min(lowest))
+    lowest = [meaning.nearest(store, b, "paint the buoy red", 10).lowest_score for b in (BANK, OTHER)]
+    assert everywhere.lowest_score == pytest.approx(min(lowest))
     for bank in (BANK, OTHER):
         own = meaning.nearest(store, bank, "paint the buoy red", 10)
-        assert {find.passage.bank for find in own.finds} == {bank}
-    assert meaning.nearest(store, "no such bank", "paint", 10) == Found([], 0.0)
+        assert {find.passage.bank for find in own.passages} == {bank}
+    assert meaning.nearest(store, "no such bank", "paint", 10) == RetrieverResult([], 0.0)
 
 
 def test_a_long_passage_ranks_by_its_best_part(store: SqliteStore, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_long_passage_ranks_by_its_best_part(store: SqliteStore, tmp_path: Pat
     assert names(found) == ["long", "z"]
     rows = embedder.embed(["zebra", *parts_of(long)])
     best = float((rows[1:] @ rows[0]).max())
-    assert found.finds[0].score == pytest.approx(best, abs=1e-5)
+    assert found.passages[0].score == pytest.approx(best, abs=1e-5)
     alike = meaning.similarities(store, "zebra", [passage("long", long)])
     assert alike == {(BANK, "digest", "long"): pytest.approx(best, abs=1e-5)}
 
@@ -119,7 +119,7 @@ def test_similarities_are_the_cosines_of_what_is_stored(store: SqliteStore, tmp_
     query = "the red lamp"
     found = semantics(tmp_path, embedder).similarities(store, query, [*asked, *unknown])
     rows = embedder.embed([query, *(p.body for p in asked)])
-    wanted = dict(zip(map(key_of, asked), map(float, rows[1:] @ rows[0]), strict=True))
+    wanted = dict(zip(map(passage_key, asked), map(float, rows[1:] @ rows[0]), strict=True))
     assert found == pytest.approx(wanted, abs=1e-5)
     assert semantics(tmp_path, embedder).similarities(store, query, []) == {}
 
@@ -137,7 +137,7 @@ def test_a_vector_that_no_model_gives_is_as_good_as_none(
     embed_waiting(store, embedder)
     meaning = semantics(tmp_path, embedder)
     asked = meaning.similarities(store, "buoy", [torn, short, whole])
-    assert list(asked) == [key_of(whole)]
+    assert list(asked) == [passage_key(whole)]
     assert names(meaning.nearest(store, BANK, "buoy", 10)) == ["whole"]
 
 
@@ -152,18 +152,18 @@ def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
     embed_waiting(store, embedder)
     meaning = semantics(tmp_path, embedder)
     everything = meaning.nearest(store, BANK, "buoy red", 20)
-    assert {find.passage.kind for find in everything.finds} == {"turn"}
+    assert {find.passage.kind for find in everything.passages} == {"turn"}
     summed_up = meaning.nearest(store, BANK, "buoy red", 20, [Layer.SUMMARIES])
-    assert names(summed_up) == ["near", "far"] and summed_up.lowest == everything.lowest
+    assert names(summed_up) == ["near", "far"] and summed_up.lowest_score == everything.lowest_score
     spoken = meaning.nearest(store, BANK, "buoy red", 20, [Layer.TRANSCRIPTS])
     assert names(spoken) == names(everything)
-    assert meaning.nearest(store, BANK, "buoy red", 20, [Layer.TEAM]).finds == []
+    assert meaning.nearest(store, BANK, "buoy red", 20, [Layer.TEAM]).passages == []
 
 
 def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path) -> None:
     embed_waiting(store, BagOfWords())
     meaning = semantics(tmp_path, None)
-    assert meaning.nearest(store, None, "buoy", 10) == Found(())
+    assert meaning.nearest(store, None, "buoy", 10) == RetrieverResult(())
     assert meaning.similarities(store, "buoy", [passage("x", "buoy")]) == {}
     assert meaning.soft({"buoy": 1.0}, [("buoy",), ("",)]) == [0.0, 0.0]
     assert not meaning.has_reranker and meaning.rerank("buoy", ["buoy"], 0.0, 9) is None
@@ -193,7 +193,7 @@ def test_what_is_deleted_is_not_found_any_more(
     embedder = BagOfWords(dimension=64)
     embed_waiting(store, embedder)
     meaning = semantics(tmp_path, embedder)
-    assert len(meaning.nearest(store, BANK, "buoy", 5000).finds) == len(said)
+    assert len(meaning.nearest(store, BANK, "buoy", 5000).passages) == len(said)
     with store.transaction():
         store.put_derived(BANK, SESSION, [*said[:kept], said[-1]])
     wanted = {p.id for p in (*said[:kept], said[-1])}

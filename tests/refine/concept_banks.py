@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from holdfast.model.records import Exchange, ExchangeType, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+from holdfast.refine.concepts.concept_builder import Story
 from holdfast.refine.concepts.items import Item, of_exchange
-from holdfast.refine.concepts.story import Story
 
 BANK = "1111aaaa1111aaaa"
 

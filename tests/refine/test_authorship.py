@@ -13,7 +13,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.refine.git.commit_authorship import link_commits
 from holdfast.settings import Settings
-from holdfast.store.history import Authored
+from holdfast.store.protocol.git_history import Authored
 
 START = datetime(2026, 9, 1, 9, 0, tzinfo=UTC)
 SESSIONS = [f"{n}{n}{n}{n}{n}{n}{n}{n}-0000-4000-8000-00000000000{n}" for n in range(1, 5)]

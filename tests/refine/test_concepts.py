@@ -20,10 +20,10 @@ from tests.refine.concept_banks import (
 
 from holdfast.model.records import Exchange
 from holdfast.model.trust import Trust
+from holdfast.refine.concepts.concept_builder import Story
 from holdfast.refine.concepts.concept_vectors import Meanings
-from holdfast.refine.concepts.describing import choose_names, describe
+from holdfast.refine.concepts.descriptions import choose_names, describe
 from holdfast.refine.concepts.items import concept_id, is_process, root_of, weight_of
-from holdfast.refine.concepts.story import Story
 
 ALL = [*IMPORTS, *BUTTONS, *OTHERS]
 

@@ -21,7 +21,7 @@ from tests.support.transcripts import Script
 from holdfast.app.ingest.executors import hire, is_cluster, who_are_you
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.refine.core.executor import Alone, Crew, Processes
+from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.sessions import parallel_derive
 from holdfast.refine.sessions.parallel_derive import Handed, derive_by
 from holdfast.settings import Settings
@@ -52,7 +52,7 @@ def alone(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, l
     return dump(home / "memory.db")
 
 
-def ingest(home: Path, corpus: Path, crew: Crew) -> dict[str, list[str]]:
+def ingest(home: Path, corpus: Path, crew: Executor) -> dict[str, list[str]]:
     with open_at(home) as memory:
         told: list[int] = []
         memory.ingest(memory.find([corpus]), crew=crew, tick=told.append)
@@ -64,7 +64,7 @@ class Slain:
     """A crew of processes that are killed now and then, as by a machine without memory."""
 
     def __init__(self, every: int) -> None:
-        self._own = Processes(2)
+        self._own = ProcessExecutor(2)
         self._every = every
         self.size = 2
         self.killed = 0
@@ -92,7 +92,7 @@ def die(number: int) -> int:
 
 
 def test_what_kills_its_process_comes_back_undone_and_the_rest_is_done() -> None:
-    with Processes(1) as crew:
+    with ProcessExecutor(1) as crew:
         made = dict(crew.map(die, range(6)))
     assert made == {n: None if n == 3 else 2 * n for n in range(6)}
 
@@ -103,7 +103,7 @@ def die_always(number: int) -> int:
 
 
 def test_where_no_process_can_work_none_is_started_any_more() -> None:
-    with Processes(1) as crew:
+    with ProcessExecutor(1) as crew:
         began = time.monotonic()
         assert list(crew.map(die_always, range(400))) == [(n, None) for n in range(400)]
         assert time.monotonic() - began < 60
@@ -117,7 +117,7 @@ def test_only_a_few_things_are_under_way_at_once() -> None:
             taken.append(number)
             yield number
 
-    with Processes(1) as crew:
+    with ProcessExecutor(1) as crew:
         for number, _ in crew.map(double, items()):
             assert len(taken) - number <= 4
 
@@ -125,7 +125,7 @@ def test_only_a_few_things_are_under_way_at_once() -> None:
 def test_processes_make_the_same_memory_as_one(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
 ) -> None:
-    with Processes(2) as crew:
+    with ProcessExecutor(2) as crew:
         assert ingest(tmp_path, corpus, crew) == alone
 
 
@@ -147,7 +147,7 @@ def test_a_session_that_changes_while_it_is_out_is_done_anew(tmp_path: Path) -> 
     path = script.write(tmp_path / "corpus")
     with open_at(tmp_path / "home") as memory:
 
-        class Late(Alone):
+        class Late(NoExecutor):
             """While it works, more of the session is read by somebody else."""
 
             size = 2
@@ -173,7 +173,7 @@ def test_what_is_too_long_or_goes_on_is_done_here(
 ) -> None:
     out: list[Handed] = []
 
-    class Watching(Alone):
+    class Watching(NoExecutor):
         size = 2
 
         def map(self, do: Any, items: Any) -> Iterator[tuple[Any, Any]]:
@@ -201,7 +201,7 @@ def test_vectors_by_processes_are_the_same(tmp_path: Path) -> None:
     for name in ("one", "two"):
         with open_at(tmp_path / name, model="") as memory:
             memory.ingest(memory.find([path]))
-            with Processes(2) as crew:
+            with ProcessExecutor(2) as crew:
                 assert memory.embed(crew=crew if name == "two" else None) == 0
     told = [_vectors(tmp_path / name) for name in ("one", "two")]
     assert len(told[0]) > 64 and told[0] == told[1]
@@ -248,7 +248,7 @@ def test_a_cluster_makes_the_same_memory_also_when_a_worker_dies(
         assert ingest(tmp_path / "calm", corpus, hired.derive) == alone
         victim = next(iter(scheduler.workers.values()))
 
-        class Deadly(Alone):
+        class Deadly(NoExecutor):
             """Kills a worker of the cluster once things are under way."""
 
             size = 2

@@ -18,7 +18,7 @@ from holdfast.inference.embedder import Vectors
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
-from holdfast.refine.core.passages import EAGER
+from holdfast.refine.core.passages import EMBEDDED_FIRST
 from holdfast.refine.sessions.embedding import PART, PARTS, embed_waiting, parts_of
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -102,11 +102,11 @@ def test_kinds_come_in_the_order_asked_for(store: SqliteStore) -> None:
     with store.transaction():
         store.put_commits([(commit, said._replace(hash="c"))])
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder, EAGER) == 2
+    assert embed_waiting(store, embedder, EMBEDDED_FIRST) == 2
     assert embedder.asked == ["digest words", "exchange words"]
     assert (
         store.count_unembedded(embedder.name),
-        store.count_unembedded(embedder.name, EAGER),
+        store.count_unembedded(embedder.name, EMBEDDED_FIRST),
     ) == (2, 0)
 
 

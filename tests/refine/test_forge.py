@@ -18,7 +18,7 @@ from holdfast.model.trust import Status, Trust
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.git.forge_sync import LONGEST, MOST_REMARKS, ForgeRead
 from holdfast.research.answering.evidence_chains import Chain, Link
-from holdfast.research.answering.next_queries import SAID_UNDER, Scope, follow, leads
+from holdfast.research.answering.next_queries import SAID_UNDER, Scope, find_leads, follow_lead
 from holdfast.settings import ForgeAccess, Settings
 
 NOW = "2026-11-15T12:00:00.000Z"
@@ -158,12 +158,12 @@ def test_a_question_goes_from_a_commit_to_what_was_said_under_its_pull(shop: Sho
     reader = shop.memory.reader
     (hit,) = [h for h in shop.memory.recall("lift the crane").hits if h.uri.endswith(merge)]
     chain = Chain((Link(hit, hit.text, frozenset({"lift"})),))
-    ways = leads(reader, read_terms("lift in a storm"), chain)
-    (way,) = [lead for lead in ways if lead.by == SAID_UNDER]
+    ways = find_leads(reader, read_terms("lift in a storm"), chain)
+    (way,) = [lead for lead in ways if lead.reason == SAID_UNDER]
     scope = Scope(shop.bank, (), "", lambda: NOW)
-    said = {(found.kind, found.trust) for found in follow(reader, scope, way)}
+    said = {(found.kind, found.trust) for found in follow_lead(reader, scope, way)}
     assert said == {("pull", Trust.TEAM), ("remark", Trust.TEAM), ("remark", Trust.EXTERNAL)}
-    assert follow(reader, scope._replace(as_of="2026-01-01T00:00:00.000Z"), way) == []
+    assert follow_lead(reader, scope._replace(as_of="2026-01-01T00:00:00.000Z"), way) == []
 
 
 def test_remarks_are_found_by_the_title_they_stand_under_also_a_new_one(shop: Shop) -> None:

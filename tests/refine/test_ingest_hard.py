@@ -15,7 +15,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.model.ledger import SourceState
 from holdfast.recall.query.terms import read_terms
-from holdfast.refine.core.passages import parts_of_names
+from holdfast.refine.core.passages import split_identifiers
 from holdfast.settings import Settings
 
 
@@ -57,7 +57,7 @@ def test_no_text_makes_the_work_explode(text: str) -> None:
     started = time.process_time()
     Redactor().redact(text)
     read_terms(text)
-    parts_of_names(text)
+    split_identifiers(text)
     # Quadratic work on texts of this size takes minutes; this is a border, not a measurement.
     assert time.process_time() - started < 5
 

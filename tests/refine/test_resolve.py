@@ -9,7 +9,7 @@ from holdfast.model.graph import EntityKind, Same, Sort
 from holdfast.model.ids import content_id
 from holdfast.model.uris import uri
 from holdfast.refine.entities.alias_resolution import resolve
-from holdfast.store.graph import Resolved, Sameness, Spelling
+from holdfast.store.protocol.graph import Resolved, Sameness, Spelling
 
 
 def spelling(number: int, sort: Sort, text: str, records: int = 2) -> Spelling:

@@ -19,8 +19,8 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.records import ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.by_model.extract import Extractor
-from holdfast.refine.core.commands import command_of, error_in
-from holdfast.refine.memories.retain import know_retained
+from holdfast.refine.core.commands import find_error, parse_command
+from holdfast.refine.memories.memory_stage import know_retained
 from holdfast.refine.memories.stances import judgements
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor
@@ -248,8 +248,8 @@ def test_a_session_that_goes_on_is_retained_again(tmp_path: Path) -> None:
 
 def test_commands_and_errors_are_named_as_people_name_them() -> None:
     def ran(text: str) -> str:
-        found = command_of(ToolCall("Bash", action=text))
-        return f"{found.name} {found.tests} {found.of_project}" if found else ""
+        found = parse_command(ToolCall("Bash", action=text))
+        return f"{found.name} {found.runs_tests} {found.is_project_command}" if found else ""
 
     assert ran("cd src && FOO=1 timeout 60 uv run pytest tests/a.py -q | tail") == (
         "uv run pytest True True"
@@ -257,8 +257,8 @@ def test_commands_and_errors_are_named_as_people_name_them() -> None:
     assert ran("npm run build -- --prod") == "npm run build False True"
     assert ran("ls -la | head") == "ls -la False False"
     assert ran("cd /tmp") == ""
-    assert error_in("all fine\nE   ValueError: bad at 0xdeadbeef\n") == "E ValueError: bad at …"
-    assert error_in('error: script "lint" exited with code 1') == ""
+    assert find_error("all fine\nE   ValueError: bad at 0xdeadbeef\n") == "E ValueError: bad at …"
+    assert find_error('error: script "lint" exited with code 1') == ""
 
 
 def test_judgements_are_read_with_care() -> None:

@@ -109,8 +109,8 @@ def test_a_guess_that_the_same_exchange_bears_out_is_verified(tmp_path: Path) ->
     ],
 )
 def test_a_cause_is_told_in_many_ways(sentence: str) -> None:
-    assert hypotheses.may_tell(sentence) and hypotheses.states_cause(sentence)
-    assert not hypotheses.guesses(sentence) and not hypotheses.disproves(sentence)
+    assert hypotheses.may_mention_cause(sentence) and hypotheses.states_cause(sentence)
+    assert not hypotheses.is_guess(sentence) and not hypotheses.disproves(sentence)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_cause_is_told_in_many_ways(sentence: str) -> None:
     ],
 )
 def test_a_guess_is_told_in_many_ways(sentence: str) -> None:
-    assert hypotheses.may_tell(sentence) and hypotheses.guesses(sentence)
+    assert hypotheses.may_mention_cause(sentence) and hypotheses.is_guess(sentence)
     assert not hypotheses.states_cause(sentence)
 
 
@@ -139,12 +139,12 @@ def test_a_guess_is_told_in_many_ways(sentence: str) -> None:
     ],
 )
 def test_what_was_not_the_cause_is_no_cause(sentence: str) -> None:
-    assert hypotheses.may_tell(sentence) and hypotheses.disproves(sentence)
+    assert hypotheses.may_mention_cause(sentence) and hypotheses.disproves(sentence)
     assert not hypotheses.states_cause(sentence)
 
 
 def test_a_suggestion_is_no_guess() -> None:
-    assert not hypotheses.guesses("Maybe we should rename the module.")
+    assert not hypotheses.is_guess("Maybe we should rename the module.")
 
 
 def solved_in_vain() -> list[Script]:

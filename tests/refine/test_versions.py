@@ -14,7 +14,7 @@ from tests.support.transcripts import Script, bug_hunt
 from holdfast.app.memory import Holdfast
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output import prompts
 from holdfast.refine.sessions.derive import derive_outdated, derive_stale
 from holdfast.settings import Settings
@@ -57,29 +57,29 @@ def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_pat
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.find([RECORDED]))
         wanted = dump(tmp_path / "home" / "memory.db")
-        assert memory.store.count_outdated(RULES) == 0
+        assert memory.store.count_outdated(RULES_VERSION) == 0
         spoil(tmp_path)
-        count = memory.store.count_outdated(RULES)
+        count = memory.store.count_outdated(RULES_VERSION)
         heard: list[tuple[int, int]] = []
         assert (
             derive_outdated(memory.store, lambda done, total: heard.append((done, total)))
             == count
             > 5
         )
-        assert heard[-1] == (count, count) and memory.store.count_outdated(RULES) == 0
+        assert heard[-1] == (count, count) and memory.store.count_outdated(RULES_VERSION) == 0
         memory.know()
         assert dump(tmp_path / "home" / "memory.db") == wanted
         assert derive_outdated(memory.store) == 0
 
 
-@pytest.mark.parametrize("rules", [RULES - 1, RULES + 1])
+@pytest.mark.parametrize("rules", [RULES_VERSION - 1, RULES_VERSION + 1])
 def test_a_session_that_goes_on_is_never_of_two_versions(tmp_path: Path, rules: int) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.find([bug_hunt().write(tmp_path / "claude" / "projects")]))
         spoil(tmp_path, rules)
         memory.ingest(memory.find([two_talks().write(tmp_path / "claude" / "projects")]))
         assert len(titles(tmp_path)) == 2 and "by older rules" not in titles(tmp_path)
-        assert memory.store.count_outdated(RULES) == 0
+        assert memory.store.count_outdated(RULES_VERSION) == 0
 
 
 def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
         memory.ingest(memory.find([RECORDED]))
         wanted = dump(tmp_path / "home" / "memory.db")
         spoil(tmp_path)
-        before = memory.store.count_outdated(RULES)
+        before = memory.store.count_outdated(RULES_VERSION)
         with pytest.raises(KilledError):
             derive_outdated(memory.store, die)
         assert derive_outdated(memory.store) == before - 3
@@ -121,7 +121,7 @@ def test_new_rules_are_a_new_version(tmp_path: Path) -> None:
         memory.ingest(memory.find([RECORDED]), then_know=False)
     found = dump(tmp_path / "home" / "memory.db")
     made = [row for table in ("exchange", "digest", "claim", "passage") for row in found[table]]
-    assert sum_of(sorted(made)) == RULES_SUM[RULES]
+    assert sum_of(sorted(made)) == RULES_SUM[RULES_VERSION]
 
 
 def test_new_words_to_a_model_are_a_new_version() -> None:

@@ -19,8 +19,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.app.server.shared_records import receive
 from holdfast.errors import RemoteError
-from holdfast.interfaces.mcp.main_engine import Answers
-from holdfast.interfaces.mcp.server_spec import Ask
+from holdfast.interfaces.mcp.main_engine import MainEngine
+from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.model.team import Scope, Shared
@@ -236,12 +236,12 @@ def test_an_agent_that_asks_by_mcp_hears_the_server_too(
 ) -> None:
     for name, value in ann.env.items():
         monkeypatch.setenv(name, value)
-    with recorded(said(BLUE)) as server, closing(Answers()) as answers:
+    with recorded(said(BLUE)) as server, closing(MainEngine()) as answers:
         named(ann, server.url)
-        told = answers.call("memory_recall", {"query": ASKED}, Ask())["structuredContent"]
+        told = answers.call("memory_recall", {"query": ASKED}, CallContext())["structuredContent"]
         (hit,) = [hit for hit in told["hits"] if hit["kind"] == "remote"]
         assert hit["server"] == "acme" and hit["shared"] == "by Ann on 2026-11-01"
-        answer = answers.call("memory", {"question": ASKED}, Ask())["structuredContent"]
+        answer = answers.call("memory", {"question": ASKED}, CallContext())["structuredContent"]
         assert "painted blue" in answer["answer"] and len(server.requests) <= 2
         kept = "".join(path.read_text() for path in (ann.settings.home / "research").iterdir())
         assert "painted blue" not in kept and "a server said is not kept" in kept

@@ -18,7 +18,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.team import Scope
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.share_format import hash_of
-from holdfast.store.parcels import ParcelState
+from holdfast.store.protocol.outbox import ParcelState
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "what colour is the yawl painted?"

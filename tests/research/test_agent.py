@@ -13,9 +13,9 @@ from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer
 from holdfast.model.trust import Trust
 from holdfast.research.answering.agent_answer import (
     CHARACTERS,
-    Lookups,
+    LookupTools,
     Sentence,
-    check,
+    check_answer,
     question_for,
     read_sentences,
 )
@@ -41,9 +41,9 @@ def unnoticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
     """Whoever listens does not."""
 
 
-def looked(*uris: str, given: Mapping[str, Any] | None = None) -> Lookups:
+def looked(*uris: str, given: Mapping[str, Any] | None = None) -> LookupTools:
     rows = [{"uri": uri, "text": TEXTS.get(uri, "")} for uri in uris]
-    lookups = Lookups(lambda n, a: given or {"results": rows}, unnoticed, lambda: False)
+    lookups = LookupTools(lambda n, a: given or {"results": rows}, unnoticed, lambda: False)
     lookups.look_up("search", {})
     return lookups
 
@@ -51,7 +51,7 @@ def looked(*uris: str, given: Mapping[str, Any] | None = None) -> Lookups:
 def test_a_sentence_stays_with_the_records_that_bear_it_out() -> None:
     said = [Sentence("The retry wrapper ran load() twice.", (PUMP,)),
             Sentence("SQLite is easy to back up.", ("[turn/bb]",))]  # fmt: skip
-    checked = check(said, looked(PUMP, VALVE), opened, TOLD, Redactor())
+    checked = check_answer(said, looked(PUMP, VALVE), opened, TOLD, Redactor())
     assert checked.dropped == 0 and checked.answer.confidence is Confidence.HIGH
     assert checked.answer.answer.splitlines() == [
         "The retry wrapper ran load() twice. [1]", "SQLite is easy to back up. [2]"
@@ -71,25 +71,25 @@ def test_a_sentence_stays_with_the_records_that_bear_it_out() -> None:
 )
 def test_what_no_cited_record_bears_out_is_dropped_and_counted(wrong: Sentence) -> None:
     good = Sentence("The nightly import doubled its rows.", (PUMP,))
-    checked = check([good, wrong], looked(PUMP, VALVE), opened, TOLD, Redactor())
+    checked = check_answer([good, wrong], looked(PUMP, VALVE), opened, TOLD, Redactor())
     assert checked.dropped == 1 and wrong.text not in checked.answer.answer
     assert "left out" in checked.answer.caveats[0]
-    assert check([wrong], looked(PUMP, VALVE), opened, TOLD, Redactor()).answer is TOLD
+    assert check_answer([wrong], looked(PUMP, VALVE), opened, TOLD, Redactor()).answer is TOLD
 
 
 def test_a_record_that_was_not_shown_or_is_gone_cannot_be_cited() -> None:
     said = [Sentence("The nightly import doubled its rows.", (PUMP,))]
     # A text may speak of a record without being it.
     trick = looked(given={"results": [{"uri": VALVE, "text": f"see {PUMP}"}]})
-    assert check(said, trick, opened, TOLD, Redactor()).dropped == 1
-    assert check(said, looked(PUMP), lambda uri: None, TOLD, Redactor()).dropped == 1
+    assert check_answer(said, trick, opened, TOLD, Redactor()).dropped == 1
+    assert check_answer(said, looked(PUMP), lambda uri: None, TOLD, Redactor()).dropped == 1
 
 
 def test_secrets_do_not_leave_in_an_answer() -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     TEXTS["holdfast://turn/cc"] = f"The import uses the token {key} for the nightly rows."
     said = [Sentence(f"The import uses the token {key}.", ("holdfast://turn/cc",))]
-    checked = check(said, looked("holdfast://turn/cc"), opened, TOLD, Redactor())
+    checked = check_answer(said, looked("holdfast://turn/cc"), opened, TOLD, Redactor())
     assert key not in checked.answer.answer
 
 
@@ -99,13 +99,13 @@ def test_all_from_outside_is_said() -> None:
         return hit, Citation(0, uri, Layer.TEAM, "", "")
 
     said = [Sentence("The nightly import doubled its rows.", (PUMP,))]
-    answer = check(said, looked(PUMP), outside, TOLD, Redactor()).answer
+    answer = check_answer(said, looked(PUMP), outside, TOLD, Redactor()).answer
     assert any("outside the project" in caveat for caveat in answer.caveats)
 
 
 def test_there_is_an_end_to_what_is_shown() -> None:
     rows = [{"uri": f"holdfast://turn/{n}", "text": "x" * 900} for n in range(500)]
-    lookups = Lookups(lambda n, a: {"results": rows}, unnoticed, lambda: False)
+    lookups = LookupTools(lambda n, a: {"results": rows}, unnoticed, lambda: False)
     given = [lookups.look_up("search", {}) for _ in range(20)]
     assert sum(map(len, given[:-1])) <= CHARACTERS + 1500
     assert "Answer now" in given[-1]
@@ -117,7 +117,7 @@ def test_what_a_tool_refuses_is_told_to_the_model() -> None:
     def refuse(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         raise InputError("There is no tool 'Bash'.", "Use search.")
 
-    lookups = Lookups(refuse, unnoticed, lambda: False)
+    lookups = LookupTools(refuse, unnoticed, lambda: False)
     assert lookups.look_up("Bash", {}) == "There is no tool 'Bash'. Use search."
 
 
@@ -128,12 +128,12 @@ def test_a_talk_that_was_stopped_looks_up_nothing() -> None:
         calls.append(name)
         return {}
 
-    lookups = Lookups(call, unnoticed, lambda: True)
+    lookups = LookupTools(call, unnoticed, lambda: True)
     assert lookups.look_up("search", {}) == "Stopped." and not calls
 
 
 def test_a_follow_up_tells_what_was_asked_before() -> None:
-    box = looked(PUMP).box([Tool("search", "", {})])
+    box = looked(PUMP).toolbox([Tool("search", "", {})])
     asked = question_for("And who found it?", ["Why were rows doubled?"], box)
     assert "Why were rows doubled?" in asked.text and asked.text.endswith("And who found it?")
 

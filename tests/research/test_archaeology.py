@@ -12,8 +12,8 @@ from tests.research.test_expertise import ANN, BEN, History
 from holdfast.model.query import Answer, Confidence, Layer
 from holdfast.recall.query.terms import read_terms
 from holdfast.research.answering.evidence_chains import Chain, Link
-from holdfast.research.answering.next_queries import MADE_IN, Scope, follow, leads
-from holdfast.research.history.question_kinds import Dig, Kind, kind_of
+from holdfast.research.answering.next_queries import MADE_IN, Scope, find_leads, follow_lead
+from holdfast.research.history.question_kinds import HistoryQuestion, QuestionKind, read_history_question
 
 
 @pytest.fixture
@@ -37,26 +37,26 @@ def ask(history: History, question: str) -> Answer:
 @pytest.mark.parametrize(
     ("question", "dig"),
     [
-        ("Was the tide cache ever reverted?", Dig(Kind.REVERTED, "tide cache", "reverted")),
-        ("did we ever roll back the new parser?", Dig(Kind.REVERTED, "new parser", "roll back")),
-        ("And who reverted the tide cache?", Dig(Kind.REVERTED, "tide cache", "reverted")),
-        ("Who knows about payments?", Dig(Kind.KNOWS, "payments")),
-        ("who reviewed the crane fix", Dig(Kind.REVIEWED, "crane fix", "reviewed")),
-        ("Who decided on SQLite?", Dig(Kind.DECIDED, "SQLite", "decided")),
-        ("When was src/ferry.py added?", Dig(Kind.FIRST, "src/ferry.py", "added")),
-        ("since when do we use uv", Dig(Kind.FIRST, "uv")),
-        ("When did we last touch src/a.py?", Dig(Kind.LAST, "src/a.py", "touch")),
-        ("when was the parser removed?", Dig(Kind.LAST, "parser", "removed")),
-        ("What changed in src/ since March?", Dig(Kind.CHANGES, "src/ since March")),
-        ("Why did we drop Redis?", Dig(Kind.WHY, "did we drop Redis")),
+        ("Was the tide cache ever reverted?", HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted")),
+        ("did we ever roll back the new parser?", HistoryQuestion(QuestionKind.REVERTED, "new parser", "roll back")),
+        ("And who reverted the tide cache?", HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted")),
+        ("Who knows about payments?", HistoryQuestion(QuestionKind.KNOWS, "payments")),
+        ("who reviewed the crane fix", HistoryQuestion(QuestionKind.REVIEWED, "crane fix", "reviewed")),
+        ("Who decided on SQLite?", HistoryQuestion(QuestionKind.DECIDED, "SQLite", "decided")),
+        ("When was src/ferry.py added?", HistoryQuestion(QuestionKind.FIRST, "src/ferry.py", "added")),
+        ("since when do we use uv", HistoryQuestion(QuestionKind.FIRST, "uv")),
+        ("When did we last touch src/a.py?", HistoryQuestion(QuestionKind.LAST, "src/a.py", "touch")),
+        ("when was the parser removed?", HistoryQuestion(QuestionKind.LAST, "parser", "removed")),
+        ("What changed in src/ since March?", HistoryQuestion(QuestionKind.CHANGES, "src/ since March")),
+        ("Why did we drop Redis?", HistoryQuestion(QuestionKind.WHY, "did we drop Redis")),
         ("How do engagements work?", None),
         ("What was the root cause of the doubled rows?", None),
         ("Where do we keep the session tokens?", None),
         ("🙂", None),
     ],
 )
-def test_the_form_of_a_question_tells_what_it_digs_for(question: str, dig: Dig | None) -> None:
-    assert kind_of(question) == dig
+def test_the_form_of_a_question_tells_what_it_digs_for(question: str, dig: HistoryQuestion | None) -> None:
+    assert read_history_question(question) == dig
 
 
 def test_a_revert_is_told_with_both_commits(history: History) -> None:
@@ -184,8 +184,8 @@ def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_pat
         (hit,) = memory.recall("switch pager syslog", layers=[Layer.TEAM]).hits
         terms = read_terms("Which vendor fee made us switch the pager to syslog?")
         chain = Chain((Link(hit, "Switch the pager to syslog", frozenset({"pager", "syslog"})),))
-        (lead,) = (one for one in leads(memory.reader, terms, chain) if one.by == MADE_IN)
-        found = follow(memory.reader, Scope(bank, (), "", memory.now), lead)
+        (lead,) = (one for one in find_leads(memory.reader, terms, chain) if one.reason == MADE_IN)
+        found = follow_lead(memory.reader, Scope(bank, (), "", memory.now), lead)
     assert any("ninety crowns" in one.text for one in found)
 
 

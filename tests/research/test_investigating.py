@@ -14,7 +14,7 @@ from holdfast.model.query import Confidence, Recalled
 from holdfast.model.research import Event, Stage
 from holdfast.recall.core.plan import Budget
 from holdfast.research.answering.answer import AskRequest
-from holdfast.research.answering.engine import EFFORTS, Ground, investigate
+from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
 
 OTHERS = tuple(
     (
@@ -138,7 +138,7 @@ def test_out_of_time_the_first_answer_stands(memory: Holdfast) -> None:
     def search(query: str) -> Recalled:
         return memory.recall(query, "all", limit=25)
 
-    ground = Ground(
+    ground = InvestigationInputs(
         memory.reader, way, search, EFFORTS[Budget.MID], clock=lambda: float(next(clock))
     )
     told = list(investigate(ground))

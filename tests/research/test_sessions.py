@@ -20,7 +20,7 @@ from holdfast.model.query import Citation, Layer, Recalled
 from holdfast.model.research import Event, Stage
 from holdfast.recall.core.plan import Plan
 from holdfast.research import session_journal as module
-from holdfast.research.answering.followups import in_context
+from holdfast.research.answering.followups import complete_question
 from holdfast.research.journal_lines import line_of
 from holdfast.research.session_journal import Sessions, State, new_id
 
@@ -97,7 +97,7 @@ def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
 def test_only_what_cannot_stand_alone_is_completed(
     question: str, earlier: list[str], meant: str
 ) -> None:
-    assert in_context(question, earlier) == meant
+    assert complete_question(question, earlier) == meant
 
 
 def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:

@@ -15,9 +15,9 @@ from tests.store.conformance.samples import BANK, NOON, OTHER, prepared
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.query import Filter, Moment
 from holdfast.principal import Level, Principal
-from holdfast.store.fenced import fenced, rules
-from holdfast.store.overview import Wanted
+from holdfast.store.access_fence import fenced, rules
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.overview import Wanted
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.store import SqliteStore
 

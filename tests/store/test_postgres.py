@@ -23,7 +23,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
-from holdfast.store.fenced import fenced
+from holdfast.store.access_fence import fenced
 from holdfast.store.postgres.schema import VERSION, steps
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store

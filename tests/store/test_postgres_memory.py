@@ -28,7 +28,7 @@ from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, SettingsError, StoreError
 from holdfast.learn.bank_settings import Wish as Retention
 from holdfast.settings import Settings, load_settings
-from holdfast.store.notes import Faults
+from holdfast.store.protocol.maintenance import Faults
 
 
 def settings_of(home: Path, store: str = "", embedder: str = "none") -> Settings:

@@ -17,8 +17,8 @@ from tests.support.transcripts import bug_hunt
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, StoreError
-from holdfast.store.notes import Faults
 from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.protocol.maintenance import Faults
 
 # Kills itself after so many portions, each of a few rows, as if the power had gone.
 KILLED = """

@@ -20,7 +20,7 @@ from tests.store.test_postgres_near import fill as fill_vectors
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.model.accounts import Pause
 from holdfast.principal import Level, Principal
-from holdfast.store.fenced import fenced
+from holdfast.store.access_fence import fenced
 from holdfast.store.postgres import nearness
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.store import PostgresStore

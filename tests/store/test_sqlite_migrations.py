@@ -11,7 +11,7 @@ from time import sleep
 import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
-from holdfast.store.history import Touch
+from holdfast.store.protocol.git_history import Touch
 from holdfast.store.sqlite.connection import open_database, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT, migrate, stand_in
 from holdfast.store.sqlite.reader import SqliteReader

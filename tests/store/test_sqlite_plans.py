@@ -12,9 +12,9 @@ import pytest
 from tests.store.conformance.samples import BANK, NOON, SESSION, a_commit, an_exchange, prepared
 
 from holdfast.model.query import Filter, Moment
-from holdfast.store.overview import Wanted
+from holdfast.store.protocol.overview import Wanted
+from holdfast.store.protocol.vectors import VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
-from holdfast.store.vectors import VectorSpan
 
 KINDS = ("digest", "exchange", "commit", "turn")
 # Lists that are given with the question, or are few.

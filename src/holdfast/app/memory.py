@@ -12,7 +12,7 @@ from holdfast.app.search.old_recall import utc_now
 from holdfast.app.transfer.old_importing import Importer
 from holdfast.errors import InputError
 from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.core.executor import Crew
+from holdfast.refine.core.executor import Executor
 from holdfast.refine.git.history import LogRead, Reading, Tick, read_history
 from holdfast.refine.ingest.discovery import (
     default_folders,
@@ -82,7 +82,7 @@ class Holdfast(Importer):
         workers: int = 1,
         progress: Progress = lambda done, total: None,
         then_know: bool = True,
-        crew: Crew | None = None,
+        crew: Executor | None = None,
         tick: Callable[[int], None] = lambda sessions: None,
     ) -> Account:
         """Read transcripts, and know what they come to. More than one worker needs a main module
@@ -102,7 +102,7 @@ class Holdfast(Importer):
         turns_for: float | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
         threads: int | None = None,
-        crew: Crew | None = None,
+        crew: Executor | None = None,
     ) -> int:
         """Give vectors to passages that have none, so that they are found by meaning; to
         commits and to turns only for so many seconds each. Returns how many still wait."""

@@ -23,8 +23,8 @@ from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
 from holdfast.sources.claude_code.files import AGENT
-from holdfast.store.notes import Notes
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.injections import Notes
 
 _OVER = timedelta(hours=2)
 _OLD = timedelta(days=7)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from holdfast.brief.frame import day, mark, quote, tame
 from holdfast.language import cut
 from holdfast.model.knowledge import Fact, FactKind
+from holdfast.model.trust import ENDED
 from holdfast.model.uris import uri
-from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Reader
 
 _LONGEST = 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.brief.goal_brief import Recall, by_words
 from holdfast.model.query import Passage
-from holdfast.recall.core.candidates import key_of
+from holdfast.recall.core.candidates import passage_key
 from holdfast.recall.core.semantic_port import Meaning
 from holdfast.recall.query.terms import Terms
 from holdfast.store.protocol import Reader
@@ -19,10 +19,10 @@ def by_meaning(reader: Reader, bank: str, meaning: Meaning) -> Recall:
 
     def recalled(goal: str, terms: Terms) -> list[tuple[Passage, float]]:
         nearest = meaning.nearest(reader, bank, goal, _NEAREST)
-        found = {find.passage: find.score for find in nearest.finds}
+        found = {find.passage: find.score for find in nearest.passages}
         others = [p for p, _ in by_words(reader, bank, terms) if p not in found]
         near = meaning.similarities(reader, goal, others)
-        met = [*found.items(), *((p, near.get(key_of(p), 0.0)) for p in others)]
+        met = [*found.items(), *((p, near.get(passage_key(p), 0.0)) for p in others)]
         return sorted(met, key=lambda one: (-one[1], one[0].time, one[0].id))[:_MOST]
 
     return recalled

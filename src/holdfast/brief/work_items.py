@@ -223,7 +223,7 @@ class Matters:
                     uri("turn", turn.id),
                     ruling.strength,
                     ruling.rejects,
-                    (turn.seq, ruling.place),
+                    (turn.seq, ruling.position),
                     by_person,
                     ruling.outright,
                 )
@@ -252,7 +252,7 @@ def _said_anew(x: Exchange, known: Curated) -> Iterable[Saying]:
             uri("exchange", x.id),
             r.strength,
             r.rejects,
-            (x.first_seq, r.place),
+            (x.first_seq, r.position),
             True,
             r.outright,
         )
@@ -297,7 +297,7 @@ def _commit(c: Commit, corrected: str) -> Matter:
 
     def read() -> Iterable[Saying]:
         for r in find_rulings(message, by_person=True):
-            place = (0, r.place)
+            place = (0, r.position)
             yield Saying(
                 r.sentence,
                 c.author + corrected,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn import import_intake, opinions, share_intake
 from holdfast.learn.decision_state import brought_by, settle, standing, undoable
+from holdfast.model.corrections import worded_memory
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
@@ -30,12 +31,11 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.trace import find_record, word_of
 from holdfast.refine.core.passages import commit_passage, memory_passage
-from holdfast.refine.facts.fact_stage import make_facts
+from holdfast.refine.facts.fact_stage import update_bank_facts
 from holdfast.refine.git.history import passage_of
 from holdfast.refine.git.threads import FORGED, show_again
-from holdfast.refine.memories.retain import show_unshown
+from holdfast.refine.memories.memory_stage import show_unshown
 from holdfast.refine.sessions.derive import derive_session
-from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Reader, Record, Stale, Writer
 
 CORRECTABLE = (
@@ -304,7 +304,7 @@ class Curator:
         for session in sessions:
             derive_session(self._writer, Stale(bank, session, 0))
         # In the same transaction: a fact must not outlive what it was made of.
-        make_facts(self._writer, bank)
+        update_bank_facts(self._writer, bank)
 
     def decide(self, review: Review, keep: bool) -> Curation:
         """Settle what was up for review: the record stays in force, or is retired."""

@@ -24,15 +24,15 @@ from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Rule
 from holdfast.model.records import Role, Turn
-from holdfast.refine.facts.fact_stage import make_facts
+from holdfast.refine.facts.fact_stage import update_bank_facts
 from holdfast.refine.git.history import passage_of
 from holdfast.refine.git.threads import FORGED, forged_with, show_again
 from holdfast.refine.ingest.erasure_marks import line_name, mark
-from holdfast.refine.memories.retain import retain_bank
+from holdfast.refine.memories.memory_stage import retain_bank
 from holdfast.refine.sessions.derive import derive_session
 from holdfast.refine.sessions.exchanges import Grouping, exchange_id
-from holdfast.store.curated import Erasure, Scrubbing, Touched
 from holdfast.store.protocol import Stale, Store
+from holdfast.store.protocol.curation import Erasure, Scrubbing, Touched
 
 OVERWRITE = "overwrite"
 _ALONE = ("commit", "memory", "shared", "imported")
@@ -143,7 +143,7 @@ class Eraser:
                 self._curator.apply(target.bank, [target])
             elif target.kind == "turn":
                 derive_session(self._store, Stale(target.bank, target.session, 0))
-            make_facts(self._store, target.bank)
+            update_bank_facts(self._store, target.bank)
             self._think_again(target.bank)
             self._correct_again(target.bank, corrected, rested)
             self._note_unfinished()
@@ -358,7 +358,7 @@ class Eraser:
             derive_session(self._store, Stale(bank, session, 0))
         if decided:
             self._curator.reapply(bank)
-        make_facts(self._store, bank)
+        update_bank_facts(self._store, bank)
 
     def _journals(self) -> list[Path]:
         return sorted(self._places.journals.glob("*.jsonl"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from holdfast.learn.opinions import Updated, update_opinions
-from holdfast.refine.memories import retain
+from holdfast.refine.memories import memory_stage
 from holdfast.store.protocol import Writer
 
 NAME = "reflect"
@@ -30,7 +30,7 @@ def know_mind(writer: Writer, tick: Callable[[], None], now: str) -> int:
 def reflect_bank(writer: Writer, bank: str, now: str) -> Updated:
     """Bring the opinions of a bank up to date with what was retained, once all of it is."""
     with writer.transaction():
-        if writer.changes(bank, retain.NAME, retain.VERSION, 1):
+        if writer.changes(bank, memory_stage.NAME, memory_stage.VERSION, 1):
             return Updated()
         changes = writer.changes(bank, NAME, VERSION, _ALL)
         done = update_opinions(writer, bank, now)

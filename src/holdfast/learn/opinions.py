@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 from holdfast.language import cut
 from holdfast.model.bank import Disposition
+from holdfast.model.corrections import worded_memory
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Belief, Opinion, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
 from holdfast.model.uris import parse_uri
-from holdfast.refine.core.passages import date_words, memory_passage, parts_of_names
+from holdfast.refine.core.passages import date_words, memory_passage, split_identifiers
 from holdfast.refine.memories.stances import PREFERENCE, by_target
-from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Writer
 
 MOST = 500
@@ -293,7 +293,7 @@ def passage_of(writer: Writer, opinion: Opinion) -> Passage | None:
     memory = memory_of(opinion)
     if known is not None and known.text:
         memory = replace(worded_memory(memory, known.text), status=Status.VERIFIED)
-    context = f"{date_words(opinion.latest)} opinion {opinion.why} {parts_of_names(memory.what)}"
+    context = f"{date_words(opinion.latest)} opinion {opinion.why} {split_identifiers(memory.what)}"
     return memory_passage(memory, context=context)
 
 

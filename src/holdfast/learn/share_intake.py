@@ -21,7 +21,7 @@ from holdfast.refine.core.passages import shared_passage
 from holdfast.refine.ingest.erasure_marks import Erased
 from holdfast.sources.share_format import Refused, later, path_of
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.shared import Taking
+from holdfast.store.protocol.shares import Taking
 
 SHARED = "shared"
 TAKING = "taking"

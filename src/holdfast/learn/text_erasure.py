@@ -12,7 +12,7 @@ from holdfast.model.ledger import Skip
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import session_id
 from holdfast.sources.draft import FileInfo
-from holdfast.store.curated import Scrubbing
+from holdfast.store.protocol.curation import Scrubbing
 
 ERASED = "[erased]"
 _IN_A_LOG = 8

@@ -35,6 +35,9 @@ class Status(StrEnum):
     RETRACTED = "retracted"
 
 
+ENDED = (Status.SUPERSEDED, Status.RETRACTED)
+
+
 class Freshness(StrEnum):
     """What became of the code that a record speaks about."""
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
-from holdfast.recall.core.candidates import Candidate, Pool, key_of
-from holdfast.recall.core.parallel import Arm, Finish, Found, race
+from holdfast.recall.core.candidates import Candidate, Pool, passage_key
+from holdfast.recall.core.parallel import RetrieverRun, Retriever, RetrieverResult, run_retrievers
 from holdfast.recall.core.plan import Budget, Fusion, Plan
 from holdfast.recall.core.relevance import clears, coverage, judge, worth_showing
 from holdfast.recall.core.semantic_port import Meaning
@@ -95,7 +95,7 @@ def recall(
     plan: Plan,
     now: Callable[[], str],
     meaning: Meaning | None = None,
-    elsewhere: Sequence[Arm] = (),
+    elsewhere: Sequence[Retriever] = (),
 ) -> Recalled:
     """Search a bank; `None` searches them all. Arms that look elsewhere race with the others; what
     servers of the team's bring stands among what is ours, what plugins do after it."""
@@ -124,13 +124,13 @@ def rank(
     plan: Plan,
     now: Callable[[], str],
     meaning: Meaning | None = None,
-    elsewhere: Sequence[Arm] = (),
+    elsewhere: Sequence[Retriever] = (),
 ) -> Ranking:
     """Read the question, race the arms, fuse, look closely, and set in order."""
     query = read(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
     meaning = meaning if plan.means.close else None
     running = _arms(bank, query, plan, meaning)
-    raced = race(store, [*running, *elsewhere])
+    raced = run_retrievers(store, [*running, *elsewhere])
     finishes, far = raced[: len(running)], raced[len(running) :]
     near = finishes[-1]
     if near.failed:
@@ -146,7 +146,7 @@ def rank(
             apply_status(store, pool, plan.as_of, now)
             _score(pool, plan, WORDS_ONLY)
     else:
-        weights = weights_for(_best_coverage(query, finishes[0].found))
+        weights = weights_for(_best_coverage(query, finishes[0].result))
         _fill_meaning(store, query, pool, meaning, near)
         _score(pool, plan, weights)
         _meet_neighbours(store, pool, plan)
@@ -183,7 +183,7 @@ def _follow(
     for step in steps:
         if start is None or not sieve.lets(step.passage):
             continue
-        candidate = by_key.setdefault(key_of(step.passage), Candidate(step.passage))
+        candidate = by_key.setdefault(passage_key(step.passage), Candidate(step.passage))
         candidate.notes[way.value] = step.hop
         candidate.notes["link"] = round(step.weight, 4)
         candidate.score = max(candidate.score, start.score * _STEP**step.hop)
@@ -194,21 +194,21 @@ def _follow(
     return ranked, Strategy("causal", ms, found)
 
 
-def _best_coverage(query: Query, found: Found) -> float:
+def _best_coverage(query: Query, found: RetrieverResult) -> float:
     """How much of the question the best finds by words hold."""
-    best = [find.passage for find in found.finds[:_LOOKED_AT]]
+    best = [find.passage for find in found.passages[:_LOOKED_AT]]
     return max((coverage(query.weight, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
-def _gather(store: ReadStore, finishes: Sequence[Finish], plan: Plan) -> Pool:
+def _gather(store: ReadStore, finishes: Sequence[RetrieverRun], plan: Plan) -> Pool:
     """What the arms brought home, on one scale."""
     pool, sieve = Pool(), _Sieve(store, plan)
-    by_words = max((find.score for find in finishes[0].found.finds), default=0.0)
+    by_words = max((find.score for find in finishes[0].result.passages), default=0.0)
     for finish in finishes:
-        name, found = finish.strategy.name, finish.found
+        name, found = finish.strategy.name, finish.result
         highest = by_words if name in _SAME_MEASURE else 0.0
-        finds = [find for find in found.finds if sieve.lets(find.passage)]
-        admit(pool, name, finds, found.lowest, highest)
+        finds = [find for find in found.passages if sieve.lets(find.passage)]
+        admit(pool, name, finds, found.lowest_score, highest)
     return pool
 
 
@@ -259,8 +259,8 @@ class _Sieve:
         return any(isinstance(m, Memory) and m.network in self._plan.networks for m in found)
 
 
-def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Arm]:
-    layers, pool = plan.layers, plan.means.pool
+def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Retriever]:
+    layers, pool = plan.layers, plan.means.pool_size
     until = f"{plan.as_of}~" if plan.as_of else ""
     if plan.networks:
         # Memories are few among the records of their layer, and must not be crowded out.
@@ -293,25 +293,25 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
 
 
 def _fill_meaning(
-    store: ReadStore, query: Query, pool: Pool, meaning: Meaning, arm: Finish
+    store: ReadStore, query: Query, pool: Pool, meaning: Meaning, arm: RetrieverRun
 ) -> None:
     """How near the finds of the other arms are, which the semantic arm did not name. A model that
     failed it, or was too slow, is not asked again."""
     if arm.failed:
         return
-    near = arm.found
-    for find in near.finds:
-        known = pool.get(key_of(find.passage))
+    near = arm.result
+    for find in near.passages:
+        known = pool.get(passage_key(find.passage))
         if known is not None:
             known.cosine = find.score
     lacking = [c.passage for c in pool if not c.cosine and c.passage.hash]
-    highest = max((find.score for find in near.finds), default=0.0)
-    span = highest - near.lowest
+    highest = max((find.score for find in near.passages), default=0.0)
+    span = highest - near.lowest_score
     for key, cosine in meaning.similarities(store, query.text, lacking).items():
         known = pool.get(key)
         if known is not None and span > 0:
             known.cosine = cosine
-            known.scores["semantic"] = min(1.0, max(0.0, (cosine - near.lowest) / span))
+            known.scores["semantic"] = min(1.0, max(0.0, (cosine - near.lowest_score) / span))
 
 
 def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
@@ -326,7 +326,7 @@ def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
     for (bank, session), places in wanted.items():
         for passage in store.turn_passages(bank, session, sorted(places)):
             if passage.role != "tool":
-                pool.meet(passage)
+                pool.add(passage)
 
 
 def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:

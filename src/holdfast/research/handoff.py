@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.language import cut, is_chatter, plain, sentences, squeeze, telling
+from holdfast.model.fact_history import status_at
 from holdfast.model.knowledge import Claim, ClaimKind, Concept, Fact, Life, Memory, Network, Rule
 from holdfast.model.query import Hit
 from holdfast.model.records import Digest, Exchange, Outcome, Role, Session, Turn
 from holdfast.model.team import Commit, Shared
-from holdfast.model.trust import Status, Trust
+from holdfast.model.trust import ENDED, Status, Trust
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.research.handoff_page import SECTIONS, File, Pack, Point, Source
-from holdfast.store.facts import ENDED, status_at
 from holdfast.store.protocol import Reader, Record
 
 _LONGEST = 280

@@ -19,8 +19,8 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
-from holdfast.store.calls import Spending, Unsummarised
 from holdfast.store.protocol import Stale
+from holdfast.store.protocol.model_calls import Spending, Unsummarised
 
 _EVE = "2026-02-28T23:59:59.999Z"
 _OPEN = Call(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)

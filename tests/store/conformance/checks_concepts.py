@@ -21,9 +21,9 @@ from holdfast.model.curation import Curated
 from holdfast.model.knowledge import Concept, Growth, Memory, Network
 from holdfast.model.query import Filter
 from holdfast.model.trust import Status, Trust
-from holdfast.store.concepts import Bearer, Made
-from holdfast.store.curated import Erasure
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.concepts import Bearer, Made
+from holdfast.store.protocol.curation import Erasure
 
 
 def a_concept(id: str = "c1", bank: str = BANK, name: str = "Tide table") -> Concept:

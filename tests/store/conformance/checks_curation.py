@@ -23,7 +23,7 @@ from tests.store.conformance.samples import (
 from holdfast.model.curation import Action, Curated
 from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.trust import Status, Trust
-from holdfast.store.curated import Erasure, Hidden, Superseded, Touched
+from holdfast.store.protocol.curation import Erasure, Hidden, Superseded, Touched
 
 
 def a_memory(id: str = "m1", text: str = "tea is at four", bank: str = BANK) -> Memory:

@@ -18,6 +18,7 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.accounts import Used
+from holdfast.model.fact_history import fact_at, status_at
 from holdfast.model.knowledge import (
     Bearing,
     Claim,
@@ -32,8 +33,8 @@ from holdfast.model.knowledge import (
 )
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.store.curated import Erasure, Hidden
-from holdfast.store.facts import Knowledge, Known, fact_at, status_at
+from holdfast.store.protocol.curation import Erasure, Hidden
+from holdfast.store.protocol.facts import Knowledge, Known
 
 LATER = "2026-03-02T12:00:00.000Z"
 _RULE = "Never moor at the north pier."

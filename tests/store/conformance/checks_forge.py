@@ -19,8 +19,8 @@ from holdfast.model.curation import Curated
 from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind, ThreadState
 from holdfast.model.query import Filter
 from holdfast.model.trust import Trust
-from holdfast.store.curated import Erasure
-from holdfast.store.forge import Followed
+from holdfast.store.protocol.curation import Erasure
+from holdfast.store.protocol.forge import Followed
 
 _URL = "https://github.com/acme/shop/pull/12"
 PULL = Pull(

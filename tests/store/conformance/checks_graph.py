@@ -16,9 +16,9 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.graph import Entity, EntityKind, Mention, Node, Part, Same, Sort
-from holdfast.store.curated import Erasure
-from holdfast.store.graph import Resolved, Sameness
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.curation import Erasure
+from holdfast.store.protocol.graph import Resolved, Sameness
 
 _LATER = "2026-03-02T12:00:00.000Z"
 

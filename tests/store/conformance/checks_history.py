@@ -7,8 +7,8 @@ from dataclasses import replace
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, a_commit, expect, prepared
 
 from holdfast.model.team import FileChange
-from holdfast.store.curated import Erasure
-from holdfast.store.history import Patch, Repository, Tagged, Touch
+from holdfast.store.protocol.curation import Erasure
+from holdfast.store.protocol.git_history import Patch, Repository, Tagged, Touch
 
 _SHA = "0123456789abcdef0123456789abcdef01234567"
 _MOVED = FileChange("new.py", "R", "old.py", 3, 1)

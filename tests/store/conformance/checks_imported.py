@@ -11,7 +11,7 @@ from holdfast.model.curation import Curated
 from holdfast.model.imports import Imported, Importing
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.store.curated import Erasure
+from holdfast.store.protocol.curation import Erasure
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = Imported(

@@ -23,9 +23,9 @@ from holdfast.model.keys import Key
 from holdfast.model.opinions import Belief, Opinion, Trend
 from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
-from holdfast.store.fenced import fenced
+from holdfast.store.access_fence import fenced
 from holdfast.store.protocol import Store
-from holdfast.store.sessions import Sieve
+from holdfast.store.protocol.sessions import Sieve
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = Key("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)

@@ -25,8 +25,8 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Belief, Opinion, Sighting, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.store.curated import Erasure
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.curation import Erasure
 
 
 def _sighting(key: str, what: str = "The yawl is blue", seq: int = 1) -> Sighting:

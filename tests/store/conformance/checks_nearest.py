@@ -16,7 +16,7 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.query import Passage
-from holdfast.store.vectors import VectorSpan
+from holdfast.store.protocol.vectors import VectorSpan
 
 MODEL = "model-one"
 

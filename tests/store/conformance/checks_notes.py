@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 from holdfast.model.accounts import Chore, Injection, InjectionKind, Use
-from holdfast.store.notes import Faults
+from holdfast.store.protocol.maintenance import Faults
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = Injection("i1", BANK, "host", NOON, InjectionKind.START, 900, ("holdfast://turn/t1",))

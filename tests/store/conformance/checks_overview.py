@@ -14,7 +14,7 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.curation import Curated
-from holdfast.store.overview import Author, Held, Tally, Wanted
+from holdfast.store.protocol.overview import Author, Held, Tally, Wanted
 
 
 def check_records_are_tallied_by_kind_and_period(make_store: MakeStore) -> None:

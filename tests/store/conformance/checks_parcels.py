@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
-from holdfast.store.curated import Erasure
-from holdfast.store.parcels import Parcel, ParcelState
+from holdfast.store.protocol.curation import Erasure
+from holdfast.store.protocol.outbox import Parcel, ParcelState
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = Parcel(

@@ -7,9 +7,9 @@ from tests.store.conformance.samples import BANK, NOON, MakeStore, expect, prepa
 
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.imports import Imported, Importing
-from holdfast.store.carried import TABLES
-from holdfast.store.portable import Chosen, Row
+from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.export import Chosen, Row
 
 _ALL = Chosen()
 _URI = "holdfast://imported/k1"

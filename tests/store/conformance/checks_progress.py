@@ -18,8 +18,8 @@ from tests.store.conformance.samples import (
 
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.trust import Trust
-from holdfast.store.curated import Erasure
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.curation import Erasure
 
 
 def _unseen(store: Store, stage: str = "facts", version: int = 1, bank: str = BANK) -> list[str]:

@@ -9,9 +9,8 @@ from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, MakeStor
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.query import Layer, Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.store.curated import Erasure
-from holdfast.store.rules import SeenFile
-from holdfast.store.statements import Statement
+from holdfast.store.protocol.curation import Erasure
+from holdfast.store.protocol.rules import SeenFile, Statement
 
 _FILE = SeenFile("/p/CLAUDE.md", "/p", "1-2-3", "abc")
 _RULE = Rule(BANK, "r1", "CLAUDE.md", "Tests", "Use okapi", "testing", ("a/**",), line=3)

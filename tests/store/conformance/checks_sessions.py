@@ -19,9 +19,9 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.records import Outcome
-from holdfast.store.curated import Hidden
 from holdfast.store.protocol import Derived
-from holdfast.store.sessions import Extent, Sieve
+from holdfast.store.protocol.curation import Hidden
+from holdfast.store.protocol.sessions import Extent, Sieve
 
 _EARLY, _LATE = "2026-02-01T08:00:00.000Z", "2026-04-01T20:00:00.000Z"
 

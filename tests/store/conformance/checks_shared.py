@@ -11,8 +11,8 @@ from holdfast.model.curation import Curated
 from holdfast.model.query import Passage
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
-from holdfast.store.curated import Erasure
-from holdfast.store.shared import Taking
+from holdfast.store.protocol.curation import Erasure
+from holdfast.store.protocol.shares import Taking
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = Shared(

@@ -28,7 +28,7 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Origin
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol import ReadStore, Store
-from holdfast.store.vectors import VectorSpan
+from holdfast.store.protocol.vectors import VectorSpan
 
 MODEL = "model-one"
 OLDER = "model-nil"

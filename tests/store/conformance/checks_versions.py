@@ -20,8 +20,8 @@ from tests.store.conformance.samples import (
 
 from holdfast.model.accounts import Summary
 from holdfast.model.trust import Status
-from holdfast.store.curated import Erasure
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.curation import Erasure
 
 _MADE = Summary(BANK, "h1", 1, "exchange", "x1", 1, "m", NOON, '{"title": "t"}')
 

@@ -21,7 +21,7 @@ from holdfast.app.core.backends import open_to_ask
 from holdfast.capture.redact import Redactor
 from holdfast.model.query import Hit, Layer, Passage, Strategy
 from holdfast.recall.core.candidates import Candidate, Pool
-from holdfast.recall.core.parallel import Arm, race
+from holdfast.recall.core.parallel import Retriever, run_retrievers
 from holdfast.recall.core.plan import Fusion, Plan
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.engine import recall
@@ -78,7 +78,7 @@ class Access(Looking):
         words = self._words(bank, query, given)
         return self._searched("hybrid", given, bank, [words, near] if near else [words])
 
-    def _searched(self, kind: str, given: Object, bank: str | None, ways: list[Arm]) -> Object:
+    def _searched(self, kind: str, given: Object, bank: str | None, ways: list[Retriever]) -> Object:
         pool, strategies = self._race(ways, USUAL_MS)
         by_itself = len(ways) == 1
         found = self._best(pool, given, by_itself)
@@ -208,19 +208,19 @@ class Access(Looking):
         """A raw line does not tell whether it was left out of the memory on purpose."""
         return not (self._settings.exclude_tools or self._settings.exclude_paths)
 
-    def _words(self, bank: str | None, query: Query, given: Object) -> Arm:
+    def _words(self, bank: str | None, query: Query, given: Object) -> Retriever:
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
         if not more:
             return arms.direct(bank, query.terms, _layers(given), _POOL)
         return arms.expanded(bank, query.terms, more, _layers(given), _POOL)
 
-    def _near(self, bank: str | None, query: Query, given: Object) -> Arm | None:
+    def _near(self, bank: str | None, query: Query, given: Object) -> Retriever | None:
         meaning = self._loaded()
         if meaning is None:
             return None
         return arms.semantic(bank, meaning, query.text, _layers(given), _POOL)
 
-    def _way(self, name: str, bank: str | None, query: Query, given: Object) -> Arm | None:
+    def _way(self, name: str, bank: str | None, query: Query, given: Object) -> Retriever | None:
         if name == "semantic":
             return self._near(bank, query, given)
         if name == "summaries":
@@ -230,11 +230,11 @@ class Access(Looking):
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
         return arms.expanded(bank, query.terms, more, _layers(given), _POOL)
 
-    def _race(self, ways: Sequence[Arm], most_ms: float) -> tuple[Pool, list[Strategy]]:
-        finishes = race(self._reader, ways, most_ms / 1000)
+    def _race(self, ways: Sequence[Retriever], most_ms: float) -> tuple[Pool, list[Strategy]]:
+        finishes = run_retrievers(self._reader, ways, most_ms / 1000)
         pool = Pool()
         for finish in finishes:
-            admit(pool, finish.strategy.name, finish.found.finds, finish.found.lowest)
+            admit(pool, finish.strategy.name, finish.result.passages, finish.result.lowest_score)
         apply_status(self._reader, pool, "", self._now)
         return pool, [finish.strategy for finish in finishes]
 

@@ -16,8 +16,8 @@ from holdfast.recall.ranking import remote_hits
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
 from holdfast.research.answering.answer import AskRequest
-from holdfast.research.answering.engine import EFFORTS, Ground, investigate
-from holdfast.research.answering.supporting_patterns import learned
+from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
+from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader
 
@@ -94,10 +94,10 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     effort = EFFORTS[wish.budget]
     effort = effort._replace(rounds=wish.rounds or effort.rounds)
     digger = _Digger.of(memory.reader, way, wish.limit)
-    for event in investigate(Ground(memory.reader, way, search, effort, digger)):
+    for event in investigate(InvestigationInputs(memory.reader, way, search, effort, digger)):
         if event.answer is not None:
             answer = digger.reasoned(event.answer) if digger is not None else event.answer
-            answer = plugin_evidence.join(answer, search.heard) if search.heard else answer
+            answer = plugin_evidence.add_plugin_hits(answer, search.heard) if search.heard else answer
             answer = replace(answer, caveats=(*answer.caveats, *search.unheard))
             if _is_for_a_model(memory.settings, wish, id):
                 answer = yield from _by_model(memory, wish, answer, plan.providers)
@@ -147,9 +147,9 @@ class _Digger:
     def of(cls, reader: Reader, way: AskRequest, limit: int) -> _Digger | None:
         if way.bank == "" or not _MAY_DIG.match(way.question[:_READ]):
             return None
-        from holdfast.research.history.question_kinds import kind_of
+        from holdfast.research.history.question_kinds import read_history_question
 
-        dig = kind_of(way.question)
+        dig = read_history_question(way.question)
         if dig is None:
             return None
         from holdfast.research.history import git_answers
@@ -160,7 +160,7 @@ class _Digger:
     def purpose(self) -> str:
         return f"A question for {self._dig.kind.value}: {self._dig.topic}."
 
-    def tell(self) -> Answer | None:
+    def answer(self) -> Answer | None:
         self.told = self._ways.tell(self._reader, self._way, self._dig, self._limit)
         return self.told
 
@@ -170,7 +170,7 @@ class _Digger:
             return answer
         return self._ways.unreasoned(self._reader, self._way, answer)
 
-    def reasons(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
+    def add_reason(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
         if self._dig.kind.value != "why" or answer.abstained:
             return None
         return self._ways.reasons(self._reader, self._way, answer, hits)
@@ -195,10 +195,10 @@ class _Search:
 
     def __call__(self, query: str) -> Recalled:
         if self.heard is not None and self._plan.asks_plugins:
-            return plugin_evidence.ours_of(self.heard)  # nobody else is to be asked
+            return plugin_evidence.without_plugin_hits(self.heard)  # nobody else is to be asked
         found = self._recall(query, self._bank, self._plan)
         if self._plan.remotes:
-            self.unheard = plugin_evidence.unheard(found.strategies, remote_hits.ARM)
+            self.unheard = plugin_evidence.missing_replies(found.strategies, remote_hits.ARM)
             self._plan = self._plan._replace(remotes=False)
         if not self._plan.asks_plugins:
             return found
@@ -206,13 +206,13 @@ class _Search:
         ours = tuple(layer for layer in self._plan.layers if layer is not Layer.PROVIDERS)
         if ours or not self._plan.layers:
             self._plan = self._plan._replace(providers=False, layers=ours)
-        return plugin_evidence.ours_of(found)
+        return plugin_evidence.without_plugin_hits(found)
 
 
 def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan, dug: bool) -> Answer:
     """The answer with what must be said of this memory. What git itself tells of the past is as
     true as it was, whatever became of the code."""
-    patterns = learned(memory.reader, bank, answer.citations) if answer.citations else ()
+    patterns = pattern_notes(memory.reader, bank, answer.citations) if answer.citations else ()
     kept = not dug and not plan.as_of and memory.reader.repositories()
     cited = answer.citations if kept else ()
     changed = caveats(memory.reader, cited)

@@ -39,10 +39,10 @@ from holdfast.model.uris import parse_uri
 from holdfast.recall.ranking.plugin_hits import KIND
 from holdfast.research.answering.agent_answer import (
     AGENT,
-    Lookups,
+    LookupTools,
     Sentence,
-    abstained,
-    check,
+    abstain,
+    check_answer,
     excerpt_of,
     question_for,
     read_sentences,
@@ -166,13 +166,13 @@ class MemoryAgent:
         if chat is None:
             return talk.told
         with _Books(self._settings, talk.bank) as books, self._ledger() as calls:
-            lookups = Lookups(self._caller(books), _telling(tell), talk.stopped)
+            lookups = LookupTools(self._caller(books), _telling(tell), talk.stopped)
             redactor = Redactor(self._settings.redact_patterns)
             question, *before = (
                 redactor.redact(t).text for t in (talk.told.question, *talk.before)
             )
             opening = lookups.look_up(_FIRST, {"query": question})
-            asked = question_for(question, before, lookups.box(self._tools()))
+            asked = question_for(question, before, lookups.toolbox(self._tools()))
             asked = asked._replace(text=f"{asked.text}\n\n{_OPENING}:\n{opening}")
             governor = Governor(chat, calls, models.caps, self._now, models.prices)
             tell(Event(Stage.READING, f"{governor.model} reads."))
@@ -193,13 +193,13 @@ class MemoryAgent:
             close_settled(store)
 
     def _checked(
-        self, said: Sequence[Sentence], lookups: Lookups, access: Access, told: Answer
+        self, said: Sequence[Sentence], lookups: LookupTools, access: Access, told: Answer
     ) -> Answer:
         if not said:
-            return told if told.abstained else abstained(told)
+            return told if told.abstained else abstain(told)
         redactor = Redactor(self._settings.redact_patterns)
         reader = access.reader
-        checked = check(said, lookups, lambda uri: _opened(reader, uri, lookups), told, redactor)
+        checked = check_answer(said, lookups, lambda uri: _opened(reader, uri, lookups), told, redactor)
         if checked.answer is told:
             return _by_rules(told, "Nothing in the model's answer was borne out by its records.")
         return checked.answer
@@ -253,7 +253,7 @@ def _telling(tell: Callable[[Event], None]) -> Callable[[str, Mapping[str, Any],
     return noticed
 
 
-def _opened(reader: Reader, uri: str, lookups: Lookups) -> tuple[Hit, Citation] | None:
+def _opened(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citation] | None:
     """A record that was shown, if it is still there; what lies outside of memory is as it was."""
     fields = lookups.shown.get(uri)
     if fields is None:

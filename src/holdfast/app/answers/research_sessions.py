@@ -25,7 +25,7 @@ from holdfast.model.research import ENDS, Event, Stage
 from holdfast.recall.core.plan import Plan
 from holdfast.regex import regex
 from holdfast.research.answering.answer import AskRequest
-from holdfast.research.answering.followups import in_context
+from holdfast.research.answering.followups import complete_question
 from holdfast.research.journal_lines import line_of, question_line, read_answer, without
 from holdfast.research.session_journal import (
     ASKED,
@@ -92,7 +92,7 @@ class Investigation:
                 f"{self.id} has {len(before)} questions already.", "Begin a new session."
             )
         earlier = [str(line.get("reads") or line.get("question")) for line in before]
-        reads = in_context(self._wish.question, earlier)
+        reads = complete_question(self._wish.question, earlier)
         key = self._key(reads)
         run.write(question_line(
             self._memory.moment(), clean(self._wish.question[:_KEPT]),
@@ -201,7 +201,11 @@ def team_query(memory: Asked, question: str, bank: str | None, limit: int) -> Te
     answer = Investigation(memory, wish).answer()
     id = memory.bank_id(bank)
     found = memory.recall_by(question, bank, Plan(team_answer.LAYERS, limit, wish.budget))
-    people = team_answer.people_for(memory.reader, AskRequest(id, question, memory.moment)) if id != "" else ()
+    people = (
+        team_answer.people_for(memory.reader, AskRequest(id, question, memory.moment))
+        if id != ""
+        else ()
+    )
     return team_answer.TeamAnswer(answer, found.hits, people)
 
 

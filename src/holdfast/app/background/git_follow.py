@@ -20,7 +20,7 @@ from holdfast.refine.git.history import Reading, read_history
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import Tips, read_tips
 from holdfast.sources.git.tip_check import look_at_tips, tagged_at
-from holdfast.store.history import Repository
+from holdfast.store.protocol.git_history import Repository
 
 MOST_S = 30.0
 

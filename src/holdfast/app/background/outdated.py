@@ -7,7 +7,7 @@ from typing import NamedTuple
 from holdfast.app.ingest.stages import stages_behind
 from holdfast.app.search.old_recall import Reading
 from holdfast.errors import StoreError
-from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output.prompts import VERSION as PROMPTS
 
 
@@ -32,7 +32,7 @@ def look(memory: Reading) -> Older:
     try:
         return Older(
             len(memory.reader.stale_sessions()),
-            store.count_outdated(RULES),
+            store.count_outdated(RULES_VERSION),
             len(store.outdated_summaries(PROMPTS)),
             tuple(stages_behind(store)),
         )

@@ -20,7 +20,7 @@ from holdfast.inference import packaged
 from holdfast.learn.erasure import finish, is_unfinished
 from holdfast.model.accounts import Injection
 from holdfast.refine.core.banks import Banks
-from holdfast.refine.core.passages import EAGER, LATER
+from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.refine.hooks import drain as events
 from holdfast.refine.hooks import journal_archive
 from holdfast.refine.hooks import reconcile as reconciling
@@ -249,11 +249,11 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
     name = packaged.EMBEDDER_NAME
     if settings.embed_model or settings.embed_endpoint:
         if len(models) != 1:
-            return bool(models) or reader.count_unembedded("", (*EAGER, *LATER)) > 0
+            return bool(models) or reader.count_unembedded("", (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
         name = models[0]
         if not _may_be(name, settings):
             return True
-    waiting = reader.count_unembedded(name, (*EAGER, *LATER)) > 0
+    waiting = reader.count_unembedded(name, (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
     return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
 
 

@@ -29,9 +29,9 @@ def kept_to(settings: Settings, store: Store) -> Store:
     """A store as whoever the settings name may use it."""
     if settings.principal is None or settings.principal.unbounded:
         return store
-    from holdfast.store import fenced
+    from holdfast.store import access_fence
 
-    return fenced.fenced(store, settings.principal)
+    return access_fence.fenced(store, settings.principal)
 
 
 def close_settled(store: Store) -> None:

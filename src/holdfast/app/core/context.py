@@ -19,7 +19,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.principal import Principal
 from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.core.banks import Banks, unknown_bank_hint, find_bank_by_name
+from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint
 from holdfast.settings import Settings
 from holdfast.sources.rule_places import top_of
 from holdfast.store.protocol import Reader, Store
@@ -131,7 +131,7 @@ class Context:
     def ensure_bank(self, bank: str | None = None) -> str:
         """The id of the named bank, or of the working directory's; made if it does not exist."""
         if bank:
-            return self.banks.named(self.store, bank)
+            return self.banks.ensure_named(self.store, bank)
         return self.banks.ensure(self.store, current_folder())
 
     def bank(self, bank: str | None = None) -> Bank:

@@ -9,8 +9,8 @@ from holdfast.model.accounts import Chore, Injection
 from holdfast.model.knowledge import Fact, Review, ReviewState
 from holdfast.model.ledger import Balance
 from holdfast.model.records import Digest, Exchange
+from holdfast.model.trust import ENDED
 from holdfast.settings import Settings
-from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Counts, Record, Store
 
 

@@ -15,8 +15,8 @@ from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.recall.retrievers.semantics import Parts, Reranker, Semantics
 from holdfast.recall.retrievers.vector_matrix import Matrix, sweep
-from holdfast.refine.core.executor import Crew
-from holdfast.refine.core.passages import EAGER, LATER
+from holdfast.refine.core.executor import Executor
+from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.refine.sessions.embedding import Hands, embed_waiting
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
@@ -88,7 +88,7 @@ def embed(
     turns_for: float | None,
     progress: Callable[[int, int], None],
     threads: int | None = None,
-    crew: Crew | None = None,
+    crew: Executor | None = None,
 ) -> int:
     """Give vectors to what has none: first to all that sums up, then to commits and to turns,
     each for so many seconds; returns how many passages still wait. A service is asked from here,
@@ -101,20 +101,20 @@ def embed(
     matrices = {bank.id: Matrix(folder, bank.id, name, dimension) for bank in store.banks()}
     store.place_vectors(name)
     drop_damaged(store, name, dimension, matrices)
-    total = store.count_unembedded(embedder.name, (*EAGER, *LATER))
+    total = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
     others = [model for model, _ in store.vector_models() if model != embedder.name]
     if not total and not others:
         return 0
     hands = Hands(crew, settings.embed_model) if crew and not settings.embed_endpoint else None
-    done = embed_waiting(store, embedder, EAGER, None, lambda n: progress(n, total), hands)
-    for kind in LATER:
+    done = embed_waiting(store, embedder, EMBEDDED_FIRST, None, lambda n: progress(n, total), hands)
+    for kind in EMBEDDED_LATER:
         before = done
 
         def tick(count: int, before: int = before) -> None:
             progress(before + count, total)
 
         done += embed_waiting(store, embedder, (kind,), turns_for, tick, hands)
-    left = store.count_unembedded(embedder.name, (*EAGER, *LATER))
+    left = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
     if not left:
         with store.transaction():
             store.prune_vectors(embedder.name)

@@ -17,10 +17,9 @@ from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.opinions import Opinion
 from holdfast.model.team import Shared
-from holdfast.model.trust import Status, Trust
+from holdfast.model.trust import ENDED, Status, Trust
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Store
 
 PAGE = 40

@@ -1,25 +1,107 @@
-"""What is erased, told in counts and never in words, and the backups that still hold it."""
+"""Erasing for good: a record with all that is derived from it, or a text wherever it occurs."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from holdfast.learn.erasure import Erased
+from holdfast.app.core.context import ALL_BANKS, Context
+from holdfast.app.ingest.stages import know
+from holdfast.capture.places import Places
+from holdfast.learn.curation import Target, find_target
+from holdfast.learn.erasure import Erased, Eraser
+from holdfast.learn.text_erasure import Pattern
+from holdfast.model.uris import uri
+from holdfast.settings import Settings
 
 
-def remove_copies(told: Erased, backups: bool) -> None:
+class Erasure:
+    """Erases records and texts. What is erased cannot be restored."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def plan_purge(self, id: str, bank: str | None = ALL_BANKS) -> Erased:
+        """What `purge` would erase."""
+        return self._eraser().plan_purge(self._target(id, bank))[1]
+
+    def purge(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Erased:
+        """Erase a record and all that is derived from it, and have the servers that it was sent
+        to erase it too."""
+        target = self._target(id, bank)
+        if self._context.store.parcels():
+            from holdfast.app.remote.outbox import Post
+
+            Post(self._context).take_back_everywhere(target.bank, self._sent_as(target))
+        return self._done(self._eraser(who).purge(target))
+
+    def plan_scrub(self, pattern: str) -> Erased:
+        """What `scrub` would erase."""
+        return self._eraser().find(Pattern(pattern))
+
+    def scrub(self, pattern: str, who: str = "") -> Erased:
+        """Erase a text, or what a regular expression between slashes matches, in every bank."""
+        return self._done(self._eraser(who).scrub(Pattern(pattern)))
+
+    def _target(self, id: str, bank: str | None) -> Target:
+        return find_target(self._context.store, self._context.bank_id(bank), id)
+
+    def _sent_as(self, target: Target) -> list[str]:
+        """The URIs that a record may have been sent as: a session as its digest and exchanges."""
+        if target.kind != "session":
+            return [target.uri]
+        digest = self._context.store.digest_of(target.bank, target.id)
+        exchanges = self._context.store.exchanges(target.bank, target.id)
+        return [uri("exchange", one.id) for one in exchanges] + [
+            uri("digest", one.id) for one in (digest,) if one is not None
+        ]
+
+    def _eraser(self, who: str = "") -> Eraser:
+        context = self._context
+        return Eraser(
+            context.store,
+            Places(context.settings.home),
+            context.now,
+            context.actor(who),
+            lambda: know(context.store, context.now),
+        )
+
+    def _done(self, erased: Erased) -> Erased:
+        remove_derived_files(self._context.settings)
+        self._context.after_change()
+        return erased
+
+
+def remove_backups(erased: Erased, wanted: bool) -> None:
     """Remove the backups that hold what was erased, if that is wanted."""
-    for path in told.copies if backups else ():
+    for path in erased.copies if wanted else ():
         path.unlink(missing_ok=True)
 
 
-def erased_told(told: Erased, done: bool) -> dict[str, Any]:
-    """What is erased, or would be, for a program."""
+def erasure_json(erased: Erased, done: bool) -> dict[str, Any]:
+    """What is erased, or would be, as JSON: counts, never words."""
     return {
         "erased": done,
-        "records": dict(sorted(told.records.items())),
-        "events": told.events,
-        "log_lines": told.log_lines,
-        "backups": [str(path) for path in told.copies if path.exists()],
-        "transcripts": list(told.transcripts),
+        "records": dict(sorted(erased.records.items())),
+        "events": erased.events,
+        "log_lines": erased.log_lines,
+        "backups": [str(path) for path in erased.copies if path.exists()],
+        "transcripts": list(erased.transcripts),
     }
+
+
+def remove_derived_files(settings: Settings) -> None:
+    """Remove vector matrices, prepared briefs and research sessions, all of which may quote what
+    was erased; they are made again from what is left."""
+    _remove(settings.vectors, "*.vectors*")
+    _remove(settings.vectors, ".*.vectors*")
+    _remove(Places(settings.home).briefs, "*.json")
+    _remove(Places(settings.home).research, "mem-*")
+    _remove(Places(settings.home).research, "of-*/mem-*")
+
+
+def _remove(folder: Path, pattern: str) -> None:
+    for path in folder.glob(pattern) if folder.is_dir() else ():
+        with suppress(OSError):
+            path.unlink()

@@ -21,7 +21,7 @@ from holdfast.model.opinions import Opinion, Reflection
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.plan import Plan
-from holdfast.refine.memories.retain import retain_bank
+from holdfast.refine.memories.memory_stage import retain_bank
 from holdfast.research.reflection import reflect
 from holdfast.settings import NO_MODEL
 

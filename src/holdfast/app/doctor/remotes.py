@@ -8,7 +8,7 @@ from holdfast.app.remote.remote_search import Remotes
 from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import InputError, StoreError
 from holdfast.settings import OFF
-from holdfast.store.parcels import Parcel, ParcelState
+from holdfast.store.protocol.outbox import Parcel, ParcelState
 
 _NAME = "remotes"
 _OFTEN = 5

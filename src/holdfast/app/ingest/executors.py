@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import holdfast
 from holdfast.errors import InputError
-from holdfast.refine.core.executor import Crew
-from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.core.executor import Executor
+from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.regex import regex
 
 _CLUSTER = regex(r"dask(\+tls)?://[^/\s@?#]+:\d{1,5}/?")
@@ -21,13 +21,13 @@ class Hired(NamedTuple):
     threads of this process)."""
 
     readers: int
-    derive: Crew | None = None
-    embed: Crew | None = None
+    derive: Executor | None = None
+    embed: Executor | None = None
 
 
 def who_are_you() -> str:
     """The version of this program and of its rules, where this is called."""
-    return f"{holdfast.__version__}, rules {RULES}"
+    return f"{holdfast.__version__}, rules {RULES_VERSION}"
 
 
 def is_cluster(text: str) -> bool:
@@ -52,7 +52,7 @@ def hire(workers: int | str) -> Generator[Hired]:
         crew.close()
 
 
-def _cluster(address: str) -> Crew:
+def _cluster(address: str) -> Executor:
     try:
         from holdfast.refine.core import dask_cluster
     except ModuleNotFoundError as error:
@@ -60,5 +60,5 @@ def _cluster(address: str) -> Crew:
             "A cluster needs Dask, which is not installed.",
             "pip install 'holdfast[dask]', or give a number of processes: --workers 4.",
         ) from error
-    crew: Crew = dask_cluster.Cluster(address, who_are_you)
+    crew: Executor = dask_cluster.DaskExecutor(address, who_are_you)
     return crew

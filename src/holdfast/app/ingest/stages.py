@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from holdfast.store.progress import Progress
 from holdfast.store.protocol import Store
+from holdfast.store.protocol.progress import Progress
 
 Tick = Callable[[], None]
 
@@ -22,9 +22,9 @@ class Stage(NamedTuple):
 
 
 def _facts(store: Store, tick: Tick, now: str) -> int:
-    from holdfast.refine.facts.fact_stage import know_facts
+    from holdfast.refine.facts.fact_stage import update_facts
 
-    return know_facts(store, tick)
+    return update_facts(store, tick)
 
 
 def _patterns(store: Store, tick: Tick, now: str) -> int:
@@ -34,7 +34,7 @@ def _patterns(store: Store, tick: Tick, now: str) -> int:
 
 
 def _retain(store: Store, tick: Tick, now: str) -> int:
-    from holdfast.refine.memories.retain import know_retained
+    from holdfast.refine.memories.memory_stage import know_retained
 
     return know_retained(store, tick)
 

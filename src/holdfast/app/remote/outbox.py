@@ -23,11 +23,11 @@ from holdfast.learn.share_drafts import Draft, Sharer, Words, after, draft
 from holdfast.model.ids import content_id
 from holdfast.model.team import SHARED_SCOPES, Scope, Shared
 from holdfast.model.uris import parse_uri
-from holdfast.sources.remote.client import Client, Receipt
+from holdfast.sources.remote.client import Receipt, RemoteClient
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.rule_places import top_of
 from holdfast.sources.share_format import hand_in, handed_in
-from holdfast.store.parcels import Parcel, ParcelState
+from holdfast.store.protocol.outbox import Parcel, ParcelState
 
 SEND_S = 20.0
 FIRST_PAUSE_S = 30
@@ -161,7 +161,7 @@ class Post:
         started = perf_counter()
         try:
             lines = [cast(dict[str, Any], json.loads(parcel.line)) for parcel in some]
-            receipts = Client(remote, SEND_S).push(there, lines)
+            receipts = RemoteClient(remote, SEND_S).push(there, lines)
         except RemoteError as error:
             self._remotes.note(remote, 0.0, error)
             raise

@@ -17,18 +17,23 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
 from holdfast.learn.share_drafts import Words
 from holdfast.model.query import Passage
-from holdfast.recall.core.candidates import Find
-from holdfast.recall.core.parallel import Arm, Found
+from holdfast.recall.core.candidates import ScoredPassage
+from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.ranking.remote_hits import ARM, KIND
 from holdfast.settings import Settings
 from holdfast.sources.providers.reliability import Book, Patience, Standing
-from holdfast.sources.remote.client import QUOTE, Client, Said, late
+from holdfast.sources.remote.client import (
+    SERVER_TEXT_START,
+    RemoteClient,
+    RemoteRecord,
+    timeout_error,
+)
 from holdfast.sources.remote.remote_config import (
     Remote,
-    address,
     check_key,
     check_name,
-    name_of,
+    checked_address,
+    default_name,
     read_remotes,
     write_remotes,
 )
@@ -97,8 +102,8 @@ class Remotes:
         insecure: bool = False,
     ) -> Remote:
         """A server as it would be kept."""
-        kept = address(url, insecure)
-        chosen = check_name(name or name_of(kept))
+        kept = checked_address(url, insecure)
+        chosen = check_name(name or default_name(kept))
         if any(one.name == chosen for one in read_remotes(self._file)):
             raise InputError(
                 f"There is a server {chosen!r} already.",
@@ -119,7 +124,7 @@ class Remotes:
         """Ask a server which banks the key opens, whether it rests or not."""
         started = perf_counter()
         try:
-            banks = Client(remote, patience_s).banks()
+            banks = RemoteClient(remote, patience_s).banks()
         except RemoteError as error:
             self.note(remote, 0.0, error)
             raise
@@ -134,7 +139,7 @@ class Remotes:
         known = self._book.read().get(_id(remote), Standing())
         if error is None and not known.failures and known.last[:16] == now[:16]:
             return
-        problem = error.message.partition(QUOTE)[0] if error else ""
+        problem = error.message.partition(SERVER_TEXT_START)[0] if error else ""
         self._book.note(_id(remote), now, ms, problem)
 
 
@@ -152,7 +157,7 @@ class Asker:
         self._patience_s = settings.remote.wait_ms / 1000
         self._requests: dict[tuple[str, str, str], _Request] = {}
 
-    def arms_of(self, reader: Reader, question: str, bank: str | None, name: str) -> list[Arm]:
+    def arms_of(self, reader: Reader, question: str, bank: str | None, name: str) -> list[Retriever]:
         """One for each bank of a server that is to be asked; they begin at once. Ours is meant by
         its id, or, where it is not there yet, by its name; None means all that are listed."""
         try:
@@ -160,7 +165,7 @@ class Asker:
         except InputError as error:
             return [_silent("servers", error.message)]
         asked = Words(self._redactor, top_of(str(Path.cwd()))).clean(question)[:MOST_ASKED]
-        arms: list[Arm] = []
+        arms: list[Retriever] = []
         for item in listed:
             remote = item.remote
             there = _all(remote) if bank is None else _some(remote.bank_for(bank, name))
@@ -186,18 +191,18 @@ class Asker:
         self._requests[key] = made
         return made
 
-    def _arm(self, label: str, request: _Request, ours: Collection[str]) -> Arm:
-        def run(reader: object) -> Found:
+    def _arm(self, label: str, request: _Request, ours: Collection[str]) -> Retriever:
+        def run(reader: object) -> RetrieverResult:
             said = [one for one in request.wait() if f"holdfast://{one.name}" not in ours]
-            return Found([self._find(request.remote, one) for one in said])
+            return RetrieverResult([self._find(request.remote, one) for one in said])
 
-        return Arm(f"{ARM}{label}", run, elsewhere=True)
+        return Retriever(f"{ARM}{label}", run, is_external=True)
 
-    def _find(self, remote: Remote, said: Said) -> Find:
+    def _find(self, remote: Remote, said: RemoteRecord) -> ScoredPassage:
         text = self._redactor.redact(said.text).text
         id = f"{remote.name}/{said.name}"
         passage = Passage("", KIND, id, "", said.time, text, trust=said.trust)
-        return Find(passage, said.score, self._redactor.redact(said.shared).text)
+        return ScoredPassage(passage, said.score, self._redactor.redact(said.shared).text)
 
 
 class _Request:
@@ -218,7 +223,7 @@ class _Request:
         self._question = question
         self._patience_s = patience_s
         self._note = note
-        self._said: list[Said] = []
+        self._said: list[RemoteRecord] = []
         self._error: RemoteError | None = None
         self._ms = 0.0
         self._noted = False
@@ -227,15 +232,15 @@ class _Request:
 
     def _go(self) -> None:
         try:
-            self._said = Client(self.remote, self._patience_s).recall(self._question, self._bank)
+            self._said = RemoteClient(self.remote, self._patience_s).recall(self._question, self._bank)
         except RemoteError as error:
             self._error = error
         self._ms = (monotonic() - self.begun) * 1000
 
-    def wait(self) -> list[Said]:
+    def wait(self) -> list[RemoteRecord]:
         """What was said; an error where the server failed, or is late."""
         self._thread.join(max(0.0, self.begun + self._patience_s - monotonic()))
-        error = late(self._patience_s) if self._thread.is_alive() else self._error
+        error = timeout_error(self._patience_s) if self._thread.is_alive() else self._error
         if not self._noted:
             self._noted = True
             self._note(self.remote, self._ms, error)
@@ -252,8 +257,8 @@ def _some(name: str) -> list[str]:
     return [name] if name else []
 
 
-def _silent(name: str, why: str) -> Arm:
-    def run(reader: object) -> Found:
+def _silent(name: str, why: str) -> Retriever:
+    def run(reader: object) -> RetrieverResult:
         raise RemoteRefusedError(why)
 
-    return Arm(f"{ARM}{name}", run, elsewhere=True)
+    return Retriever(f"{ARM}{name}", run, is_external=True)

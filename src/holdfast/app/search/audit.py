@@ -10,12 +10,11 @@ from holdfast.model.anchors import Anchor, FileFate
 from holdfast.model.knowledge import ClaimKind
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, ExchangeType
-from holdfast.model.trust import Freshness
+from holdfast.model.trust import ENDED, Freshness
 from holdfast.model.uris import uri
 from holdfast.recall.links.anchors import subject_of
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import word_of
-from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Reader, Record
 
 _MOST = 5000

@@ -19,8 +19,8 @@ from holdfast.recall.links.anchors import anchor
 from holdfast.recall.links.disk_check import LOOKS, Disk
 from holdfast.recall.lookup.trace import word_of
 from holdfast.sources.rule_places import top_of
-from holdfast.store.history import Repository
 from holdfast.store.protocol import Reader, Record
+from holdfast.store.protocol.git_history import Repository
 
 _MOST_CAVEATS = 3
 

@@ -18,8 +18,8 @@ from holdfast.recall.lookup.timeline import KINDS, Timeline, read_anchor, timeli
 from holdfast.recall.lookup.topics import Leads, find_concept, leads
 from holdfast.research.history.expertise import Expert, experts
 from holdfast.settings import Settings, load_settings
-from holdfast.store.concepts import Keyword
 from holdfast.store.protocol import Record
+from holdfast.store.protocol.concepts import Keyword
 
 _ALL = 1 << 31
 

@@ -26,9 +26,9 @@ from holdfast.refine.core.banks import Banks, near_banks, pick
 from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, OFF, Settings, load_settings
 from holdfast.sources.rule_places import rule_places, top_of
-from holdfast.store.calls import Accounts
 from holdfast.store.protocol import Reader, Store
-from holdfast.store.versions import Standing
+from holdfast.store.protocol.model_calls import Accounts
+from holdfast.store.protocol.progress import Standing
 
 if TYPE_CHECKING:
     from holdfast.recall.lookup.trace import Trace

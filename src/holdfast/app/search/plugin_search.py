@@ -18,14 +18,14 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, ProviderError
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.recall.core.candidates import Find
-from holdfast.recall.core.parallel import LIMIT_S, Arm, Found
+from holdfast.recall.core.candidates import ScoredPassage
+from holdfast.recall.core.parallel import RETRIEVER_TIMEOUT_S, Retriever, RetrieverResult
 from holdfast.recall.core.plan import Plan
 from holdfast.recall.ranking.plugin_hits import KIND
 from holdfast.settings import FILE_NAME, OFF, Settings
 from holdfast.sources.providers.client import Client, Tool
 from holdfast.sources.providers.discover import find_plugins
-from holdfast.sources.providers.http import Http
+from holdfast.sources.providers.http import HttpTransport
 from holdfast.sources.providers.manifest import Allowed, Provider, Server, read_provider
 from holdfast.sources.providers.reliability import Book, Standing
 from holdfast.sources.providers.result_texts import clean, texts_of
@@ -34,7 +34,7 @@ from holdfast.sources.providers.stdio import Stdio
 from holdfast.sources.providers.tool_choice import choose
 
 # Ending a program takes a moment too, and all of it has to fit into the arm's five seconds.
-ANSWER_S = LIMIT_S - 0.8
+ANSWER_S = RETRIEVER_TIMEOUT_S - 0.8
 MOST_ASKED = 1_000
 # What any program needs to run; no key and no token is among these.
 _PLAIN = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL")
@@ -158,22 +158,22 @@ class Providers:
 
         return self._counted(provider, go)
 
-    def arms(self, question: str) -> list[Arm]:
+    def arms(self, question: str) -> list[Retriever]:
         """One arm each, the most reliable first; one that rests says so instead of running."""
         return [self._arm(item, question) for item in self.usable()]
 
-    def _arm(self, item: Listed, question: str) -> Arm:
+    def _arm(self, item: Listed, question: str) -> Retriever:
         provider = item.provider
 
-        def run(reader: object) -> Found:
+        def run(reader: object) -> RetrieverResult:
             if item.resting:
                 until = item.standing.resting_until[:16].replace("T", " ")
                 raise ProviderError(f"left alone until {until}: {item.standing.problem}")
             told = self.ask(provider, question)
             places = range(len(told), 0, -1)
-            return Found([Find(_passage(t), n) for n, t in zip(places, told, strict=True)])
+            return RetrieverResult([ScoredPassage(_passage(t), n) for n, t in zip(places, told, strict=True)])
 
-        return Arm(f"provider {provider.name}", run, elsewhere=True)
+        return Retriever(f"provider {provider.name}", run, is_external=True)
 
     def _offers(self, provider: Provider) -> list[Offer]:
         def go(deadline: Deadline) -> list[Offer]:
@@ -223,7 +223,7 @@ class Providers:
     def _client(self, server: Server, deadline: Deadline) -> Generator[Client]:
         transport: Transport
         if server.url:
-            transport = Http(server.url, dict(server.headers))
+            transport = HttpTransport(server.url, dict(server.headers))
         else:
             environment = {**_plain(), **dict(server.environment)}
             transport = Stdio(
@@ -235,7 +235,7 @@ class Providers:
 
 def arms_for(
     settings: Settings, now: Callable[[], str], folder: str, question: str, plan: Plan
-) -> list[Arm]:
+) -> list[Retriever]:
     """The arms that a plan asks for. Where none can run, one says why."""
     if not plan.asks_plugins:
         return []
@@ -250,11 +250,11 @@ def arms_for(
     return arms or [_silent("no plugin here can be asked; `holdfast providers` says why")]
 
 
-def _silent(why: str) -> Arm:
-    def run(reader: object) -> Found:
+def _silent(why: str) -> Retriever:
+    def run(reader: object) -> RetrieverResult:
         raise ProviderError(why)
 
-    return Arm("providers", run, elsewhere=True)
+    return Retriever("providers", run, is_external=True)
 
 
 def _plain() -> dict[str, str]:

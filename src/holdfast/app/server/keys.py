@@ -19,7 +19,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.keys import Key
 from holdfast.principal import Level
-from holdfast.refine.core.banks import unknown_bank_hint, find_bank_by_name
+from holdfast.refine.core.banks import find_bank_by_name, unknown_bank_hint
 
 _PREFIX = "hf"
 _BITS = 256

@@ -15,10 +15,9 @@ from holdfast.learn.decision_state import RETENTION, standing
 from holdfast.model.accounts import Use
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ClaimKind, Fact
-from holdfast.model.trust import Status, Trust
+from holdfast.model.trust import ENDED, Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.query.times import read_span
-from holdfast.store.facts import ENDED
 
 WEEK = 7
 _MOST = 1000

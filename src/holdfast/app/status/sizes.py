@@ -10,7 +10,7 @@ from typing import NamedTuple
 from holdfast.app.search.old_recall import Reading
 from holdfast.app.status.health import Disk, disk_use
 from holdfast.learn.bank_settings import put_away_by_retention
-from holdfast.store.overview import Held
+from holdfast.store.protocol.overview import Held
 from holdfast.store.sqlite.connection import open_read_only, translated
 
 _TABLES = (

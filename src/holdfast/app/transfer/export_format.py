@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
-from holdfast.store.carried import TABLES
-from holdfast.store.portable import Row, Table
+from holdfast.store.export_tables import TABLES
+from holdfast.store.protocol.export import Row, Table
 
 FORMAT = "holdfast-export"
 VERSION = 1

@@ -17,9 +17,8 @@ from holdfast.app.transfer.exporting import Wanted
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.records import Exchange, Session, Turn
-from holdfast.model.trust import Trust
+from holdfast.model.trust import ENDED, Trust
 from holdfast.model.uris import uri
-from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Reader
 
 FORMAT = "memory-keeper"

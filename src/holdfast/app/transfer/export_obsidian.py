@@ -17,8 +17,8 @@ from holdfast.language import cut
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Digest, Exchange, Session
+from holdfast.model.trust import ENDED
 from holdfast.model.uris import uri
-from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Reader
 
 FORMAT = "obsidian"

@@ -22,9 +22,9 @@ from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.git.history import passage_of
 from holdfast.refine.git.threads import show_again
 from holdfast.refine.sessions.derive import derive_stale
-from holdfast.store.carried import TABLES
-from holdfast.store.portable import Row, Table
+from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Writer
+from holdfast.store.protocol.export import Row, Table
 
 _BY_NAME = {table.name: table for table in TABLES}
 Tick = Callable[[int, int], None]

@@ -13,9 +13,9 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
 from holdfast.model.to_json import plain
-from holdfast.store.carried import GROUPS, TABLES
-from holdfast.store.portable import Chosen, Row, Table
+from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.export import Chosen, Row, Table
 
 # What a line looks like, for programs that check it.
 SCHEMA = Path(__file__).with_name("export-1.schema.json")

@@ -25,7 +25,7 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.sources.git.share_branch import Person, Shelf, person_at
 from holdfast.sources.rule_places import top_of
 from holdfast.sources.share_format import Files, Refused, decode, encode, merge, path_of, read
-from holdfast.store.shared import Taking
+from holdfast.store.protocol.shares import Taking
 
 
 class ToShare(NamedTuple):

@@ -17,7 +17,7 @@ from holdfast.model.team import Scope
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from holdfast.sources.remote.remote_config import Remote
-from holdfast.store.parcels import Parcel
+from holdfast.store.protocol.outbox import Parcel
 
 
 def server_of(arguments: argparse.Namespace) -> Remote | None:

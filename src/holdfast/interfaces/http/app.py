@@ -45,7 +45,7 @@ from holdfast.interfaces.http.core.research_runs import Investigations
 from holdfast.interfaces.http.core.streaming import Streams
 from holdfast.interfaces.http.graph import graphql_endpoint
 from holdfast.interfaces.http.mcp import mcp_endpoint
-from holdfast.interfaces.http.mcp.agent_sessions import AgentSessions
+from holdfast.interfaces.http.mcp.agent_sessions import SessionTable
 from holdfast.interfaces.ui.render import STATIC, Pages
 
 _ABOUT = """\
@@ -65,7 +65,7 @@ class Site:
         self.streams = Streams(keys.admits)
         self._investigations: dict[str, Investigations] = {}
         self.live = Live(desk)
-        self.agents = AgentSessions()
+        self.agents = SessionTable()
         self.metrics = Metrics()
         self.guard = Guard(self._app(), keys, rules)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.answers.access_tools import ACCESS_TOOLS
-from holdfast.interfaces.mcp.server_spec import Engine, Offer
+from holdfast.interfaces.mcp.server_spec import Engine, ServerSpec
 
 INSTRUCTIONS = """\
 Read-only access to the memory of this project, layer by layer, for an agent that researches a \
@@ -18,7 +18,7 @@ def _make_engine() -> Engine:
     return make_engine()
 
 
-OFFER = Offer(
+SPEC = ServerSpec(
     "holdfast-memory",
     "Holdfast data access",
     INSTRUCTIONS,

@@ -29,15 +29,15 @@ from holdfast.errors import InputError
 from holdfast.interfaces.mcp.jsonrpc import (
     BUSY,
     INVALID_REQUEST,
-    LONGEST_LINE,
-    VERSIONS,
+    MAX_LINE_CHARS,
+    PROTOCOL_VERSIONS,
     Message,
     RpcError,
-    failure,
+    encode_error,
     read_messages,
 )
 from holdfast.interfaces.mcp.server import Server
-from holdfast.interfaces.mcp.server_spec import Offer, progress_token
+from holdfast.interfaces.mcp.server_spec import ServerSpec, progress_token
 
 PATH = "/mcp"
 ADDRESS = "127.0.0.1"
@@ -88,7 +88,7 @@ def _key(kind: str, value: object) -> Key:
 class Session:
     """One client. Its ids are its own; the threads that answer are everybody's."""
 
-    def __init__(self, hub: Server, offer: Offer) -> None:
+    def __init__(self, hub: Server, offer: ServerSpec) -> None:
         self.id = secrets.token_urlsafe(24)
         self._server = Server(self._deliver, offer)
         self._server.lanes = hub.lanes
@@ -108,11 +108,11 @@ class Session:
             if keys & self._posts.keys():
                 post.ids.clear()
                 post.tokens.clear()
-                post.lines.put(failure(None, _USED))
+                post.lines.put(encode_error(None, _USED))
                 return post
             self._posts |= dict.fromkeys(keys, post)
         for message in messages:
-            self._server.take(message)
+            self._server.handle(message)
             self._end_cancelled(message)
         return post
 
@@ -121,7 +121,7 @@ class Session:
         if message.method == "notifications/cancelled":
             id: object = message.params.get("requestId")
             if isinstance(id, str | int):
-                self._deliver(failure(id, _CANCELLED))
+                self._deliver(encode_error(id, _CANCELLED))
 
     def leave(self, post: _Post) -> None:
         """Nobody waits for this any more: what is not answered yet is taken back."""
@@ -147,7 +147,7 @@ class Sessions:
     """The clients that are known. The one that was silent longest makes room for a new one; it
     hears that its session is gone, and begins another."""
 
-    def __init__(self, hub: Server, offer: Offer, most: int = MOST_SESSIONS) -> None:
+    def __init__(self, hub: Server, offer: ServerSpec, most: int = MOST_SESSIONS) -> None:
         self._hub = hub
         self._offer = offer
         self._most = most
@@ -240,7 +240,7 @@ class _Handler(BaseHTTPRequestHandler):
         if kind.lower() != "bearer" or not right:
             raise _Refusal(HTTPStatus.UNAUTHORIZED, "The token is missing or wrong.")
         version = self.headers.get("MCP-Protocol-Version")
-        if version is not None and version not in VERSIONS:
+        if version is not None and version not in PROTOCOL_VERSIONS:
             raise _Refusal(HTTPStatus.BAD_REQUEST, "This version of the protocol is not spoken.")
 
     def _read(self) -> _Asked:
@@ -248,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
             raise _Refusal(HTTPStatus.LENGTH_REQUIRED, "Say how long it is.")
-        if int(length[:20]) > LONGEST_LINE:
+        if int(length[:20]) > MAX_LINE_CHARS:
             raise _Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "It is too long.")
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
@@ -301,7 +301,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return post.lines.get(timeout=min(left, _LOOK_S))
             if self._is_gone():
                 raise ConnectionAbortedError
-        return failure(None, _LATE)
+        return encode_error(None, _LATE)
 
     def _is_gone(self) -> bool:
         """Whether the client hung up. One that sends its next request early has not."""
@@ -329,7 +329,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers["WWW-Authenticate"] = "Bearer"
         if refusal.status is HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = "POST, DELETE"
-        told = failure(None, RpcError(INVALID_REQUEST, refusal.why)).strip()
+        told = encode_error(None, RpcError(INVALID_REQUEST, refusal.why)).strip()
         self._reply(refusal.status, told.encode(), headers)
 
     def version_string(self) -> str:
@@ -347,7 +347,7 @@ class HttpServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(
-        self, hub: Server, offer: Offer, token: str, port: int = 0, patience_s: float = PATIENCE_S
+        self, hub: Server, offer: ServerSpec, token: str, port: int = 0, patience_s: float = PATIENCE_S
     ) -> None:
         self.token = token
         self.patience_s = patience_s

@@ -17,10 +17,10 @@ INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002
 BUSY = -32000
 # A line that is longer is not kept, whoever sends it.
-LONGEST_LINE = 8 * 1024 * 1024
+MAX_LINE_CHARS = 8 * 1024 * 1024
 
 # The newest first. Nothing that we use differs between them.
-VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 
 Object = dict[str, Any]
 
@@ -45,10 +45,10 @@ class Message(NamedTuple):
 
 def read_lines(stream: TextIO) -> Iterator[str]:
     """The lines of a stream; of one that is too long only a start, which is no message."""
-    while line := stream.readline(LONGEST_LINE):
-        if not line.endswith("\n") and len(line) == LONGEST_LINE:
+    while line := stream.readline(MAX_LINE_CHARS):
+        if not line.endswith("\n") and len(line) == MAX_LINE_CHARS:
             yield line[:100] + "\n"
-            while (rest := stream.readline(LONGEST_LINE)) and not rest.endswith("\n"):
+            while (rest := stream.readline(MAX_LINE_CHARS)) and not rest.endswith("\n"):
                 pass
             continue
         yield line
@@ -82,18 +82,18 @@ def _read(told: Any) -> Message:
     return Message(method, cast(Object, params), id)
 
 
-def result(id: str | int | None, value: Object) -> str:
+def encode_result(id: str | int | None, value: Object) -> str:
     """An answer, as one line."""
     return _line({"jsonrpc": "2.0", "id": id, "result": value})
 
 
-def failure(id: str | int | None, error: RpcError) -> str:
+def encode_error(id: str | int | None, error: RpcError) -> str:
     """A refusal, as one line."""
     told = {"code": error.code, "message": error.message}
     return _line({"jsonrpc": "2.0", "id": id, "error": told})
 
 
-def notice(method: str, params: Object) -> str:
+def encode_notification(method: str, params: Object) -> str:
     """A notification, as one line."""
     return _line({"jsonrpc": "2.0", "method": method, "params": params})
 
@@ -103,6 +103,6 @@ def _line(message: Object) -> str:
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
 
 
-def agree(asked: object) -> str:
+def choose_version(asked: object) -> str:
     """The version to speak: the one asked for if we know it, else our newest."""
-    return asked if isinstance(asked, str) and asked in VERSIONS else VERSIONS[0]
+    return asked if isinstance(asked, str) and asked in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0]

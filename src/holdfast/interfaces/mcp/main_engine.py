@@ -18,9 +18,9 @@ from holdfast.app.answers.tool import Object
 from holdfast.app.search.old_recall import Reading, open_reading
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
-from holdfast.interfaces.mcp.memory_source import Opened, Source
-from holdfast.interfaces.mcp.server_spec import Ask
-from holdfast.interfaces.mcp.tool_results import failed, result
+from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
+from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, Recalled
@@ -28,7 +28,7 @@ from holdfast.model.research import Event
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking.remote_hits import ARM
-from holdfast.research.answering.plugin_evidence import unheard
+from holdfast.research.answering.plugin_evidence import missing_replies
 from holdfast.research.history.expertise import Expert
 
 _HITS = 20
@@ -39,19 +39,19 @@ _ALL = "all"
 _WRITING = ("memory_reflect", "remember", "learn", "auto_learn")
 
 
-class Answers:
+class MainEngine:
     """Answers from the memory as it is now: of the bank of the folder we stand in, or of one that
     is named."""
 
     def __init__(
-        self, reading: Source[Reading] | None = None, writing: Any = None, bank: str | None = None
+        self, reading: MemorySource[Reading] | None = None, writing: Any = None, bank: str | None = None
     ) -> None:
-        self._reading: Source[Reading] = reading or Opened(open_reading)
+        self._reading: MemorySource[Reading] = reading or ReopeningMemory(open_reading)
         self._writing = writing
         self._bank = bank
         # A server that asks other servers in the name of whoever asks it would ask for strangers.
         self._remotes = reading is None
-        self._run: dict[str, Callable[[Object, Ask], Object]] = {
+        self._run: dict[str, Callable[[Object, CallContext], Object]] = {
             "memory": self._memory,
             "memory_recall": self._recall,
             "team_query": self._team,
@@ -59,7 +59,7 @@ class Answers:
 
     def reading(self) -> Reading:
         """The memory as it is now."""
-        return self._reading.now()
+        return self._reading.current()
 
     def close(self) -> None:
         """Let go of the files."""
@@ -77,24 +77,24 @@ class Answers:
         reading = self.reading()
         return resources.read_resource(reading.reader, reading.bank_id(self._bank), uri)
 
-    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
         """The result of a tool. What the user can mend is told to the model as a result."""
         try:
             if name in _WRITING:
                 return self._writer().call(name, arguments, ask)
             return self._run[name](arguments, ask)
         except HoldfastError as error:
-            return failed(error)
+            return tool_error(error)
 
     def _writer(self) -> Any:
         """What can also write, loaded when it is first wanted: it takes longer."""
         if self._writing is None:
             from holdfast.interfaces.mcp import main_write_tools
 
-            self._writing = main_write_tools.Writing()
+            self._writing = main_write_tools.WriteTools()
         return self._writing
 
-    def _memory(self, given: Object, ask: Ask) -> Object:
+    def _memory(self, given: Object, ask: CallContext) -> Object:
         """The answer of an investigation, which has a name before it begins; it ends when nobody
         waits for it any more."""
         wish = Wish(given["question"], self._bank, remotes=self._remotes)
@@ -104,13 +104,13 @@ class Answers:
         with closing(cast(Generator[Event], iter(investigation))) as events:
             for event in events:
                 if event.answer is not None:
-                    return result(_answer_text(event.answer), _answer_data(event.answer))
+                    return tool_result(_answer_text(event.answer), _answer_data(event.answer))
                 if ask.cancelled.is_set():
                     break
                 ask.progress(event.text)
         raise InputError("The question was taken back.", "Ask it again.")
 
-    def _team(self, given: Object, ask: Ask) -> Object:
+    def _team(self, given: Object, ask: CallContext) -> Object:
         ask.progress("Asking the team's history")
         limit = given.get("limit", _EVIDENCE)
         told = self.reading().team_query(given["question"], self._bank, limit)
@@ -121,9 +121,9 @@ class Answers:
         lines = [_answer_text(told.answer)]
         lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
         lines += [_told(hit) for hit in evidence]
-        return result("\n".join(lines), data)
+        return tool_result("\n".join(lines), data)
 
-    def _recall(self, given: Object, ask: Ask) -> Object:
+    def _recall(self, given: Object, ask: CallContext) -> Object:
         ask.progress("Searching memory")
         layers = (Layer(given["layer"]),) if "layer" in given else ()
         kind = given.get("type", _ALL)
@@ -138,9 +138,9 @@ class Answers:
         return _recalled(found, hint)
 
 
-def make_engine() -> Answers:
+def make_engine() -> MainEngine:
     """The engine of this server."""
-    return Answers()
+    return MainEngine()
 
 
 def _answer_data(answer: Answer) -> Object:
@@ -196,11 +196,11 @@ def _recalled(found: Recalled, hint: str) -> Object:
             notes.append(f"You might ask about: {', '.join(found.suggestions[:8])}.")
     if left:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
-    notes += unheard(found.strategies, ARM)
+    notes += missing_replies(found.strategies, ARM)
     notes += [hint] if hint else []
     lines = [_told(h) for h in hits]
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
-    return result("\n\n".join([*lines, *notes]), data)
+    return tool_result("\n\n".join([*lines, *notes]), data)
 
 
 def _told(hit: Object) -> str:

@@ -8,7 +8,7 @@ session: `tests/interfaces/test_mcp_main.py` counts it.
 from __future__ import annotations
 
 from holdfast.app.answers.tool import Object, Tool
-from holdfast.interfaces.mcp.server_spec import Engine, Offer
+from holdfast.interfaces.mcp.server_spec import Engine, ServerSpec
 
 INSTRUCTIONS = """\
 Holdfast remembers earlier sessions, decisions and commits of this project and cites the record \
@@ -149,7 +149,7 @@ def _make_engine() -> Engine:
     return make_engine()
 
 
-OFFER = Offer(
+SPEC = ServerSpec(
     "holdfast",
     "Holdfast",
     INSTRUCTIONS,

@@ -14,9 +14,9 @@ from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.curation.old_rule_teaching import AGENT, learned_told
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.interfaces.mcp.memory_source import Opened, Source
-from holdfast.interfaces.mcp.server_spec import Ask
-from holdfast.interfaces.mcp.tool_results import result
+from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
+from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.tool_results import tool_result
 from holdfast.model.opinions import Reflection
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -25,22 +25,22 @@ from holdfast.settings import Settings, load_settings
 _CITED = 10
 
 
-class Writing:
+class WriteTools:
     """A memory that can be written: in the bank of the folder we stand in, or in one that is
     named."""
 
-    def __init__(self, memory: Source[Holdfast] | None = None, bank: str | None = None) -> None:
-        self._memory: Source[Holdfast] = memory or Opened(_open)
+    def __init__(self, memory: MemorySource[Holdfast] | None = None, bank: str | None = None) -> None:
+        self._memory: MemorySource[Holdfast] = memory or ReopeningMemory(_open)
         self._is_lent = memory is not None
         self._bank = bank
-        self._run: dict[str, Callable[[Object, Ask], Object]] = {
+        self._run: dict[str, Callable[[Object, CallContext], Object]] = {
             "memory_reflect": self._reflect,
             "remember": self._remember,
             "learn": self._learn,
             "auto_learn": self._auto_learn,
         }
 
-    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
         """The result of a tool; raises `HoldfastError` where there is none."""
         return self._run[name](arguments, ask)
 
@@ -51,26 +51,26 @@ class Writing:
     def _writable(self) -> Holdfast:
         """The memory, made if there is none yet."""
         if self._is_lent:
-            return self._memory.now()
+            return self._memory.current()
         settings = load_settings()
         if not settings.store and not settings.database.exists():
             open_memory(settings).close()
-        return self._memory.now()
+        return self._memory.current()
 
-    def _reflect(self, given: Object, ask: Ask) -> Object:
+    def _reflect(self, given: Object, ask: CallContext) -> Object:
         ask.progress("Recalling what bears on it")
-        told = self._memory.now().reflect(given["query"], self._bank)
-        return result(_reflected_text(told), _reflected(told))
+        told = self._memory.current().reflect(given["query"], self._bank)
+        return tool_result(_reflected_text(told), _reflected(told))
 
-    def _remember(self, given: Object, ask: Ask) -> Object:
+    def _remember(self, given: Object, ask: CallContext) -> Object:
         memory = self._writable()
         kept = memory.remember(given["text"], self._bank, _who(ask), Trust.ASSISTANT)
         name = uri("memory", kept.id)
         bank = memory.bank_name(kept.bank)
         data = {"uri": name, "bank": bank, "text": kept.what, "trust": kept.trust.value}
-        return result(f"Remembered in {bank} as {name}: {kept.what}", data)
+        return tool_result(f"Remembered in {bank} as {name}: {kept.what}", data)
 
-    def _learn(self, given: Object, ask: Ask) -> Object:
+    def _learn(self, given: Object, ask: CallContext) -> Object:
         learned = self._writable().learn(
             given["domain"],
             given["content"],
@@ -87,22 +87,22 @@ class Writing:
         else:
             words = f"Proposed for {data['path']}; nothing is written yet. {data['remedy'] or ''}"
         words += f" Note: {learned.opposes} says the opposite." if learned.opposes else ""
-        return result(f"{words}\n{data['diff']}".strip(), data)
+        return tool_result(f"{words}\n{data['diff']}".strip(), data)
 
-    def _auto_learn(self, given: Object, ask: Ask) -> Object:
+    def _auto_learn(self, given: Object, ask: CallContext) -> Object:
         ask.progress("Looking at what was learned")
-        data: Object = self._memory.now().auto_learn(given["action"], bank=self._bank)
+        data: Object = self._memory.current().auto_learn(given["action"], bank=self._bank)
         if "candidates" in data:
             kept, left = fit(data["candidates"])
             data |= {"candidates": kept} | ({"left_out": left} if left else {})
-        return result(_learning_text(given["action"], data), data)
+        return tool_result(_learning_text(given["action"], data), data)
 
 
 def _open(settings: Settings) -> Holdfast:
     return open_memory(settings, create=False)
 
 
-def _who(ask: Ask) -> str:
+def _who(ask: CallContext) -> str:
     """In whose name an agent writes."""
     client = " ".join(ask.client.split())
     return f"{AGENT} ({client})" if client else AGENT

@@ -24,10 +24,10 @@ Held = TypeVar("Held", bound=Closable)
 Now_co = TypeVar("Now_co", covariant=True)
 
 
-class Source(Protocol[Now_co]):
+class MemorySource(Protocol[Now_co]):
     """Where a memory is had from."""
 
-    def now(self) -> Now_co:
+    def current(self) -> Now_co:
         """The memory as it is now."""
         ...
 
@@ -36,13 +36,13 @@ class Source(Protocol[Now_co]):
         ...
 
 
-class Lent(Generic[Held]):
+class BorrowedMemory(Generic[Held]):
     """A memory of somebody else's, who closes it."""
 
     def __init__(self, held: Held) -> None:
         self._held = held
 
-    def now(self) -> Held:
+    def current(self) -> Held:
         """The memory."""
         return self._held
 
@@ -50,7 +50,7 @@ class Lent(Generic[Held]):
         """Nothing: it is not ours."""
 
 
-class Opened(Generic[Held]):
+class ReopeningMemory(Generic[Held]):
     """Holds what `open` opens."""
 
     def __init__(self, open: Callable[[Settings], Held]) -> None:
@@ -58,7 +58,7 @@ class Opened(Generic[Held]):
         self._held: Held | None = None
         self._seen: tuple[Standing, Settings] | None = None
 
-    def now(self) -> Held:
+    def current(self) -> Held:
         """The memory as it is now."""
         settings = load_settings()
         seen = standing(settings.database), settings

@@ -6,9 +6,9 @@ from holdfast.app.answers.index_search import Search, open_search
 from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp import resources
-from holdfast.interfaces.mcp.memory_source import Opened
-from holdfast.interfaces.mcp.server_spec import Ask
-from holdfast.interfaces.mcp.tool_results import failed, result
+from holdfast.interfaces.mcp.memory_source import ReopeningMemory
+from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
 
 _MARK = " ← anchor"
 
@@ -17,25 +17,25 @@ class SearchEngine:
     """Answers from a memory that it can only read."""
 
     def __init__(self) -> None:
-        self._search: Opened[Search] = Opened(open_search)
+        self._search: ReopeningMemory[Search] = ReopeningMemory(open_search)
 
-    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
         """The result of a tool; what the user can mend is told to the model as a result."""
         ask.progress("Searching memory")
         try:
-            data = self._search.now().call(name, arguments)
+            data = self._search.current().call(name, arguments)
         except HoldfastError as error:
-            return failed(error)
-        return result(told(data), data)
+            return tool_error(error)
+        return tool_result(told(data), data)
 
     def list_resources(self) -> list[Object]:
         """A handful of records to begin with."""
-        search = self._search.now()
+        search = self._search.current()
         return resources.list_resources(search.reader, search.bank())
 
     def read_resource(self, uri: str) -> Object:
         """A record by its URI."""
-        search = self._search.now()
+        search = self._search.current()
         return resources.read_resource(search.reader, search.bank(), uri)
 
     def close(self) -> None:

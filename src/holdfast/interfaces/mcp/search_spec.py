@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
-from holdfast.interfaces.mcp.server_spec import Engine, Offer
+from holdfast.interfaces.mcp.server_spec import Engine, ServerSpec
 
 INSTRUCTIONS = """\
 Search this project's history in layers. First ask for an index (the default): titles, dates, uris \
@@ -19,7 +19,7 @@ def _make_engine() -> Engine:
     return make_engine()
 
 
-OFFER = Offer(
+SPEC = ServerSpec(
     "holdfast-search",
     "Holdfast search",
     INSTRUCTIONS,

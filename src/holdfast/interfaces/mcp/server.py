@@ -25,16 +25,16 @@ from holdfast.interfaces.mcp.jsonrpc import (
     Message,
     Object,
     RpcError,
-    failure,
-    notice,
+    encode_error,
+    encode_notification,
+    encode_result,
     read_messages,
-    result,
 )
 from holdfast.interfaces.mcp.server_spec import (
-    TEMPLATES,
-    Ask,
+    RESOURCE_TEMPLATES,
+    CallContext,
     Engine,
-    Offer,
+    ServerSpec,
     client_name,
     progress_token,
 )
@@ -42,9 +42,9 @@ from holdfast.interfaces.mcp.server_spec import (
 _LAST_ANSWERS_S = 5.0
 # For what is taken back then, to end what it began.
 _LAST_STEPS_S = 1.5
-CALM_S = 1.5
+ENGINE_LOAD_DELAY_S = 1.5
 # More than these wait for nothing; what a client may make us keep has an end.
-MOST_WAITING = 1_000
+MAX_PENDING_CALLS = 1_000
 
 Id = str | int | None
 
@@ -64,7 +64,7 @@ def no_companions() -> Sequence[Companion]:
 
 class _Asked(NamedTuple):
     future: Future[None]
-    ask: Ask
+    ask: CallContext
 
 
 class _Lane:
@@ -87,9 +87,9 @@ class Server:
     def __init__(
         self,
         write: Callable[[str], object],
-        offer: Offer,
+        offer: ServerSpec,
         companions: Callable[[], Sequence[Companion]] = no_companions,
-        calm_s: float = CALM_S,
+        calm_s: float = ENGINE_LOAD_DELAY_S,
     ) -> None:
         self._write = write
         self._writing = threading.Lock()
@@ -106,7 +106,7 @@ class Server:
             "initialize": self._initialize,
             "ping": lambda params: {},
             "tools/list": lambda params: {"tools": offer.list_tools()},
-            "resources/templates/list": lambda params: {"resourceTemplates": TEMPLATES},
+            "resources/templates/list": lambda params: {"resourceTemplates": RESOURCE_TEMPLATES},
         }
 
     def serve(self, lines: Iterable[str]) -> None:
@@ -115,7 +115,7 @@ class Server:
         try:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
-                    self.take(message)
+                    self.handle(message)
             self._over = True
             self._wanted.set()
             waiting = [asked.future for asked in list(self._asked.values())]
@@ -131,29 +131,29 @@ class Server:
             for lane in self.lanes:
                 lane.thread.shutdown(wait=False, cancel_futures=True)
 
-    def take(self, message: Message) -> None:
+    def handle(self, message: Message) -> None:
         """Answer a message, now or later."""
         if message.error is not None:
             if message.id is not None or not message.method:
-                self._send(failure(message.id, message.error))
+                self._send(encode_error(message.id, message.error))
         elif message.id is None:
             self._notice(message)
         elif message.method in self._quick:
-            self._send(result(message.id, self._quick[message.method](message.params)))
+            self._send(encode_result(message.id, self._quick[message.method](message.params)))
         else:
             try:
                 lane, answer = self._job(message)
             except RpcError as error:
-                self._send(failure(message.id, error))
+                self._send(encode_error(message.id, error))
             else:
                 self._ask(message, lane, answer)
 
-    def _job(self, message: Message) -> tuple[_Lane, Callable[[Engine, Ask], Object]]:
+    def _job(self, message: Message) -> tuple[_Lane, Callable[[Engine, CallContext], Object]]:
         """Who answers a message, and how; raises RpcError where nobody can."""
         quick, slow = self.lanes
         if message.method == "tools/call":
             name, arguments = self._offer.check_call(message.params)
-            lane = slow if name in self._offer.slow else quick
+            lane = slow if name in self._offer.slow_tools else quick
             return lane, lambda engine, ask: engine.call(name, arguments, ask)
         if message.method == "resources/list":
             return quick, lambda engine, ask: {"resources": engine.list_resources()}
@@ -177,12 +177,12 @@ class Server:
             asked.ask.cancel()
             asked.future.cancel()
 
-    def _ask(self, message: Message, lane: _Lane, answer: Callable[[Engine, Ask], Object]) -> None:
-        if len(self._asked) >= MOST_WAITING:
-            busy = RpcError(BUSY, f"{MOST_WAITING} requests wait already. Try again later.")
-            self._send(failure(message.id, busy))
+    def _ask(self, message: Message, lane: _Lane, answer: Callable[[Engine, CallContext], Object]) -> None:
+        if len(self._asked) >= MAX_PENDING_CALLS:
+            busy = RpcError(BUSY, f"{MAX_PENDING_CALLS} requests wait already. Try again later.")
+            self._send(encode_error(message.id, busy))
             return
-        ask = Ask(self._teller(message.params), self._client)
+        ask = CallContext(self._teller(message.params), self._client)
         self._wanted.set()
         future = lane.thread.submit(self._answer, message.id, lane, answer, ask)
         self._asked[message.id] = _Asked(future, ask)
@@ -194,7 +194,7 @@ class Server:
         if token is None:
             return lambda done, text: None
         return lambda done, text: self._send(
-            notice(
+            encode_notification(
                 "notifications/progress",
                 {"progressToken": token, "progress": done, "message": text},
             )
@@ -210,13 +210,13 @@ class Server:
         self._companions.extend(self._make_companions())
 
     def _answer(
-        self, id: Id, lane: _Lane, answer: Callable[[Engine, Ask], Object], ask: Ask
+        self, id: Id, lane: _Lane, answer: Callable[[Engine, CallContext], Object], ask: CallContext
     ) -> None:
         try:
-            told = result(id, answer(lane.load(), ask))
+            told = encode_result(id, answer(lane.load(), ask))
         except HoldfastError as error:
             text = f"{error.message} {error.remedy}".strip()
-            told = failure(id, RpcError(RESOURCE_NOT_FOUND, text))
+            told = encode_error(id, RpcError(RESOURCE_NOT_FOUND, text))
         if not ask.cancelled.is_set():
             self._send(told)
 
@@ -225,7 +225,7 @@ class Server:
         self._asked.pop(id, None)
         fault = None if future.cancelled() else future.exception()
         if fault is not None:
-            self._send(failure(id, RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")))
+            self._send(encode_error(id, RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")))
 
     def _send(self, line: str) -> None:
         # A client that is gone reads nothing; its input ends too, and with it the server.
@@ -234,4 +234,4 @@ class Server:
 
     def _initialize(self, params: Object) -> Object:
         self._client = client_name(params)
-        return self._offer.greet(params)
+        return self._offer.initialize_result(params)

@@ -14,10 +14,10 @@ from typing import NamedTuple, Protocol, cast
 import holdfast
 from holdfast.app.answers.tool import Object, Tool, check, find_tool
 from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError, agree
+from holdfast.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError, choose_version
 
 _LONGEST_NAME = 60
-TEMPLATES = [
+RESOURCE_TEMPLATES = [
     {
         "uriTemplate": "holdfast://{word}/{id}",
         "name": "record",
@@ -28,7 +28,7 @@ TEMPLATES = [
 ]
 
 
-class Offer(NamedTuple):
+class ServerSpec(NamedTuple):
     """A server. `make_engine` imports and makes what answers; tools that are `slow` have a thread
     of their own, so that the others need not wait for them; with `load` the host shows the tools
     to its model at once, instead of when they are looked for."""
@@ -38,13 +38,13 @@ class Offer(NamedTuple):
     instructions: str
     tools: tuple[Tool, ...]
     make_engine: Callable[[], Engine]
-    slow: frozenset[str] = frozenset()
-    load: bool = False
+    slow_tools: frozenset[str] = frozenset()
+    always_load: bool = False
 
-    def greet(self, params: Object) -> Object:
+    def initialize_result(self, params: Object) -> Object:
         """Who we are, said to a client that begins."""
         return {
-            "protocolVersion": agree(params.get("protocolVersion")),
+            "protocolVersion": choose_version(params.get("protocolVersion")),
             "capabilities": {"tools": {"listChanged": False}, "resources": {}},
             "serverInfo": {
                 "name": self.name,
@@ -56,7 +56,7 @@ class Offer(NamedTuple):
 
     def list_tools(self) -> list[Object]:
         """All tools, as they are offered."""
-        return [listing(tool, self.load) for tool in self.tools]
+        return [describe_tool(tool, self.always_load) for tool in self.tools]
 
     def check_call(self, params: Object) -> tuple[str, Object]:
         """The name and the arguments of a call; raises RpcError where they are not as offered."""
@@ -81,7 +81,7 @@ def progress_token(params: Object) -> str | int | None:
     return token if isinstance(token, str | int) else None
 
 
-def listing(tool: Tool, load: bool) -> Object:
+def describe_tool(tool: Tool, load: bool) -> Object:
     """How a tool is offered."""
     told: Object = {
         "name": tool.name,
@@ -100,7 +100,7 @@ def listing(tool: Tool, load: bool) -> Object:
     return told | ({"_meta": meta} if meta else {})
 
 
-class Ask:
+class CallContext:
     """A call under way: how far it is, whether anybody still waits, and who asks."""
 
     def __init__(
@@ -135,7 +135,7 @@ class Ask:
 class Engine(Protocol):
     """What answers. All of one engine is called from one thread."""
 
-    def call(self, name: str, arguments: Object, ask: Ask) -> Object:
+    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
         """The result of a tool."""
         ...
 

@@ -6,16 +6,16 @@ from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
 
 
-def text(words: str) -> Object:
+def text_content(words: str) -> Object:
     """Words, as a result holds them."""
     return {"type": "text", "text": words}
 
 
-def result(words: str, data: Object) -> Object:
+def tool_result(words: str, data: Object) -> Object:
     """A result, in words and as data."""
-    return {"content": [text(words)], "structuredContent": data}
+    return {"content": [text_content(words)], "structuredContent": data}
 
 
-def failed(error: HoldfastError) -> Object:
+def tool_error(error: HoldfastError) -> Object:
     """What went wrong, and what to do about it, as a result."""
-    return {"content": [text(f"{error.message} {error.remedy}".strip())], "isError": True}
+    return {"content": [text_content(f"{error.message} {error.remedy}".strip())], "isError": True}

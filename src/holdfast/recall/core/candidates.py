@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from holdfast.model.query import Passage
 
-Key = tuple[str, str, str]
+PassageKey = tuple[str, str, str]
 
 
-class Find(NamedTuple):
+class ScoredPassage(NamedTuple):
     """What an arm found, with the arm's own measure of it: greater is better; and who shared it,
     where a server says so."""
 
     passage: Passage
     score: float
-    shared: str = ""
+    shared_by: str = ""
 
 
 @dataclass(slots=True)
@@ -35,17 +35,17 @@ class Candidate:
     factor: float = 1.0
     # How much of the question it covers, with its context and by itself, and the cosine of its
     # meaning with the question's, where there is one.
-    covered: float = 0.0
-    alone: float = 0.0
+    coverage: float = 0.0
+    coverage_alone: float = 0.0
     cosine: float = 0.0
 
     @property
-    def key(self) -> Key:
+    def key(self) -> PassageKey:
         """What makes it itself."""
-        return key_of(self.passage)
+        return passage_key(self.passage)
 
 
-def key_of(passage: Passage) -> Key:
+def passage_key(passage: Passage) -> PassageKey:
     """Bank, kind and id."""
     return passage.bank, passage.kind, passage.id
 
@@ -54,26 +54,26 @@ class Pool:
     """The candidates of one recall."""
 
     def __init__(self) -> None:
-        self._held: dict[Key, Candidate] = {}
+        self._candidates: dict[PassageKey, Candidate] = {}
 
     def __iter__(self) -> Iterator[Candidate]:
-        return iter(self._held.values())
+        return iter(self._candidates.values())
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._candidates)
 
-    def meet(self, passage: Passage) -> Candidate:
+    def add(self, passage: Passage) -> Candidate:
         """The candidate of a passage, new or known."""
-        return self._held.setdefault(key_of(passage), Candidate(passage))
+        return self._candidates.setdefault(passage_key(passage), Candidate(passage))
 
-    def keep(self, wanted: Callable[[Passage], bool]) -> None:
+    def keep_only(self, wanted: Callable[[Passage], bool]) -> None:
         """Go on with those alone that are wanted."""
-        self._held = {key: c for key, c in self._held.items() if wanted(c.passage)}
+        self._candidates = {key: c for key, c in self._candidates.items() if wanted(c.passage)}
 
-    def get(self, key: Key) -> Candidate | None:
+    def get(self, key: PassageKey) -> Candidate | None:
         """A candidate that is known."""
-        return self._held.get(key)
+        return self._candidates.get(key)
 
     def ranked(self) -> list[Candidate]:
         """Best first; equal ones in an order that does not depend on who was found first."""
-        return sorted(self._held.values(), key=lambda c: (-c.score, c.passage.time, c.key))
+        return sorted(self._candidates.values(), key=lambda c: (-c.score, c.passage.time, c.key))

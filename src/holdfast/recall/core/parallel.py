@@ -12,63 +12,63 @@ from typing import NamedTuple
 
 from holdfast.errors import HoldfastError
 from holdfast.model.query import Strategy
-from holdfast.recall.core.candidates import Find
+from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.store.protocol import Reader, ReadStore
 
-LIMIT_S = 5.0
+RETRIEVER_TIMEOUT_S = 5.0
 
 
-class Found(NamedTuple):
+class RetrieverResult(NamedTuple):
     """What an arm brings home; `lowest` is its score for what has nothing to do with it, and
     `problem` says what it had to do without."""
 
-    finds: Sequence[Find]
-    lowest: float = 0.0
+    passages: Sequence[ScoredPassage]
+    lowest_score: float = 0.0
     problem: str = ""
 
 
-class Arm(NamedTuple):
+class Retriever(NamedTuple):
     """One way to search. A reader is handed to it, for it runs in a thread of its own; one that
     looks `elsewhere` has no use for it, and runs though nothing is stored."""
 
     name: str
-    run: Callable[[Reader], Found]
-    elsewhere: bool = False
+    run: Callable[[Reader], RetrieverResult]
+    is_external: bool = False
 
 
-class Finish(NamedTuple):
+class RetrieverRun(NamedTuple):
     """How an arm came in."""
 
     strategy: Strategy
-    found: Found
+    result: RetrieverResult
 
     @property
     def failed(self) -> bool:
         """Whether it brought nothing home because it could not, or not in time."""
-        return self.strategy.timed_out or bool(self.strategy.problem and not self.found.finds)
+        return self.strategy.timed_out or bool(self.strategy.problem and not self.result.passages)
 
 
-_NOTHING = Found(())
+_NOTHING = RetrieverResult(())
 
 
-def race(store: ReadStore, arms: Sequence[Arm], limit_s: float = LIMIT_S) -> list[Finish]:
+def run_retrievers(store: ReadStore, retrievers: Sequence[Retriever], timeout_s: float = RETRIEVER_TIMEOUT_S) -> list[RetrieverRun]:
     """Run the arms at once and wait for each up to the limit. The first runs here, on the store
     itself, and is broken off when its time is up."""
-    lanes = [_Lane(arm, store) for arm in arms]
+    lanes = [_Lane(arm, store) for arm in retrievers]
     started = perf_counter()
     for lane in lanes[1:]:
         lane.start()
     for lane in lanes[:1]:
-        lane.run_here(limit_s)
-    return [lane.finish(max(0.0, limit_s - (perf_counter() - started))) for lane in lanes]
+        lane.run_here(timeout_s)
+    return [lane.finish(max(0.0, timeout_s - (perf_counter() - started))) for lane in lanes]
 
 
 class _Lane:
-    def __init__(self, arm: Arm, store: ReadStore) -> None:
+    def __init__(self, arm: Retriever, store: ReadStore) -> None:
         self._arm = arm
         self._store = store
         self._own: ReadStore | None = None
-        self._finish: Finish | None = None
+        self._finish: RetrieverRun | None = None
         self._thread = threading.Thread(target=self._go, name=arm.name, daemon=True)
         self._started = perf_counter()
 
@@ -89,7 +89,7 @@ class _Lane:
         self._finish = finish
 
     def _go(self) -> None:
-        if self._arm.elsewhere:
+        if self._arm.is_external:
             self._finish = _run(self._arm, self._store)
             return
         try:
@@ -101,7 +101,7 @@ class _Lane:
             return  # nothing is stored yet, so there is nothing to find
         self._finish = _run(self._arm, self._own)
 
-    def finish(self, patience: float) -> Finish:
+    def finish(self, patience: float) -> RetrieverRun:
         if self._thread.ident is not None:
             self._thread.join(patience)
         if self._finish is not None:
@@ -113,19 +113,19 @@ class _Lane:
             self._own.interrupt()
         ms = round((perf_counter() - self._started) * 1000, 2)
         why = "" if late or self._own is None else "it broke off"
-        return Finish(Strategy(self._arm.name, ms, 0, late, why), _NOTHING)
+        return RetrieverRun(Strategy(self._arm.name, ms, 0, late, why), _NOTHING)
 
 
-def _run(arm: Arm, reader: Reader) -> Finish:
+def _run(arm: Retriever, reader: Reader) -> RetrieverRun:
     started = perf_counter()
     try:
         found = arm.run(reader)
     except HoldfastError as error:
         return _failed(arm, started, error.message)
     ms = round((perf_counter() - started) * 1000, 2)
-    return Finish(Strategy(arm.name, ms, len(found.finds), problem=found.problem), found)
+    return RetrieverRun(Strategy(arm.name, ms, len(found.passages), problem=found.problem), found)
 
 
-def _failed(arm: Arm, started: float, why: str) -> Finish:
+def _failed(arm: Retriever, started: float, why: str) -> RetrieverRun:
     ms = round((perf_counter() - started) * 1000, 2)
-    return Finish(Strategy(arm.name, ms, 0, problem=why), _NOTHING)
+    return RetrieverRun(Strategy(arm.name, ms, 0, problem=why), _NOTHING)

@@ -29,7 +29,7 @@ class Means(NamedTuple):
     looked at closely, how many of them by a cross-encoder, and steps through the graph."""
 
     tokens: int
-    pool: int
+    pool_size: int
     close: int
     rerank: int
     hops: int

@@ -54,13 +54,13 @@ def judge(
     passage = candidate.passage
     alone = stems_in(weight, passage.body)
     beside = stems_in(weight, passage.context[: max(0, _READ - len(passage.body))])
-    candidate.alone = share_of(weight, alone)
+    candidate.coverage_alone = share_of(weight, alone)
     held = alone | beside
-    candidate.covered = share_of(weight, held)
+    candidate.coverage = share_of(weight, held)
     if dated:
         rest = {key: value for key, value in weight.items() if key not in dated}
-        candidate.covered = max(candidate.covered, share_of(rest, held))
-    candidate.notes["relevance"] = round(combined(candidate.covered, candidate.cosine), 4)
+        candidate.coverage = max(candidate.coverage, share_of(rest, held))
+    candidate.notes["relevance"] = round(combined(candidate.coverage, candidate.cosine), 4)
 
 
 def combined(covered: float, cosine: float) -> float:
@@ -71,7 +71,7 @@ def combined(covered: float, cosine: float) -> float:
 def clears(ranked: Sequence[Candidate]) -> bool:
     """Whether the best of a ranking speak of the question at all."""
     best = ranked[:_LOOKED_AT]
-    covered = max((c.covered for c in best), default=0.0)
+    covered = max((c.coverage for c in best), default=0.0)
     cosine = max((c.cosine for c in ranked), default=0.0)
     return combined(covered, cosine) >= (FLOOR_WITH_MEANING if cosine else FLOOR)
 

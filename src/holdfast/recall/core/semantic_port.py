@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from holdfast.model.query import Layer, Passage
-from holdfast.recall.core.candidates import Key
-from holdfast.recall.core.parallel import Found
+from holdfast.recall.core.candidates import PassageKey
+from holdfast.recall.core.parallel import RetrieverResult
 from holdfast.store.protocol import Reader
 
 
@@ -27,13 +27,13 @@ class Meaning(Protocol):
         query: str,
         limit: int,
         layers: Sequence[Layer] = (),
-    ) -> Found:
+    ) -> RetrieverResult:
         """The passages whose meaning is nearest to a query's, of some layers or of all."""
         ...
 
     def similarities(
         self, reader: Reader, query: str, passages: Sequence[Passage]
-    ) -> dict[Key, float]:
+    ) -> dict[PassageKey, float]:
         """The cosines of some passages; those without a vector are left out."""
         ...
 

@@ -19,8 +19,8 @@ from holdfast.model.trust import Freshness
 from holdfast.model.uris import parse_uri
 from holdfast.recall.links.disk_check import Disk
 from holdfast.regex import regex
-from holdfast.store.history import Touch
 from holdfast.store.protocol import Reader, Record
+from holdfast.store.protocol.git_history import Touch
 
 MOST_FILES = 6
 # Of a file that is changed all the time it is enough to know that it is.

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from holdfast.model.graph import EntityKind, Link, LinkKind, Part
 from holdfast.model.uris import uri
 from holdfast.recall.retrievers.graph import weigh
-from holdfast.store.graph import Known, Place
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.graph import Known, Place
 
 MOST = 20
 # An entity that more records share holds none of them together.

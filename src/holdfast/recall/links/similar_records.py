@@ -7,8 +7,8 @@ from pathlib import Path
 
 from holdfast.recall.links.links import MOST, Edge
 from holdfast.recall.retrievers.vector_matrix import Matrix, compared, read_vector
-from holdfast.store.graph import Place
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.graph import Place
 
 # Two records less alike than this have only their language in common.
 NEAR = 0.6

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.team import Commit, FileChange
 from holdfast.model.uris import uri
-from holdfast.store.history import Authored
 from holdfast.store.protocol import Reader, Record
+from holdfast.store.protocol.git_history import Authored
 
 
 class Maker(NamedTuple):

@@ -10,8 +10,8 @@ from holdfast.language import cut, file_word, folded
 from holdfast.model.graph import Entity, Link, LinkKind
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links.links import Links, Nearest
-from holdfast.store.graph import Known
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.graph import Known
 
 _RECORDS = 200
 _TITLE = 100

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from holdfast.errors import InputError
 from holdfast.model.query import Moment
 from holdfast.recall.lookup.timeline import Event, timeline
-from holdfast.store.overview import Tally
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.overview import Tally
 
 KINDS = ("digest", "exchange", "commit", "pull", "issue", "fact", "memory")
 _SPAN = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from holdfast.model.graph import Entity
 from holdfast.recall.lookup.entities import called
-from holdfast.store.graph import Known
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.graph import Known
 
 MOST = 300
 HOPS = 3

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
+from holdfast.model.fact_history import fact_at
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Bearing, Claim, Concept, Fact, Life, Memory, Network
 from holdfast.model.opinions import Belief
@@ -18,7 +19,6 @@ from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.recall.lookup.commit_links import names_above, records_below
 from holdfast.recall.lookup.commits import Making, Story, commits_of, story
 from holdfast.sources.source_files import look
-from holdfast.store.facts import fact_at
 from holdfast.store.protocol import Reader, Record
 
 _RAW_LIMIT = 8 * 1024 * 1024

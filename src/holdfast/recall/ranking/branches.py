@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 from holdfast.errors import NotFoundError
 from holdfast.model.query import Passage
-from holdfast.recall.core.candidates import Candidate, Key, key_of
+from holdfast.recall.core.candidates import Candidate, PassageKey, passage_key
 from holdfast.store.protocol import Reader
 
 ANY = "any"
@@ -28,13 +28,13 @@ def mark_unmerged(reader: Reader, candidates: Collection[Candidate], branch: str
             candidate.score *= ASTRAY
 
 
-def astray(reader: Reader, passages: Iterable[Passage], branch: str) -> set[Key]:
+def astray(reader: Reader, passages: Iterable[Passage], branch: str) -> set[PassageKey]:
     """Those of some passages that the line of history does not contain."""
     by_bank: dict[str, list[Passage]] = {}
     for passage in passages if branch != ANY else ():
         if passage.kind == "commit" or passage.kind in _OF_A_SESSION:
             by_bank.setdefault(passage.bank, []).append(passage)
-    found: set[Key] = set()
+    found: set[PassageKey] = set()
     for bank, some in by_bank.items():
         if branch or reader.has_astray(bank):
             found |= _astray_in(reader, bank, some, branch)
@@ -52,18 +52,18 @@ def check_branch(reader: Reader, bank: str | None, branch: str) -> None:
         raise NotFoundError(f"No branch {branch!r} is known.", f"There are: {there}.")
 
 
-def _astray_in(reader: Reader, bank: str, some: list[Passage], branch: str) -> set[Key]:
+def _astray_in(reader: Reader, bank: str, some: list[Passage], branch: str) -> set[PassageKey]:
     sessions = dict.fromkeys(p.session for p in some if p.kind in _OF_A_SESSION)
     made = [one for session in sessions for one in reader.authored(bank, session=session)]
     commits = [p.id for p in some if p.kind == "commit"] + [one.commit for one in made]
     lost = _lost(reader, bank, commits, branch)
-    found = {key_of(p) for p in some if p.kind == "commit" and p.id in lost}
+    found = {passage_key(p) for p in some if p.kind == "commit" and p.id in lost}
     if not lost:
         return found
     for p in (p for p in some if p.kind in _OF_A_SESSION):
         own = [m.commit for m in made if p.id == m.exchange or _is_of(p, m.session)]
         if own and lost.issuperset(own):
-            found.add(key_of(p))
+            found.add(passage_key(p))
     return found
 
 

@@ -14,8 +14,8 @@ from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.links.links import Edge, Links
 from holdfast.recall.retrievers.graph import named_in
 from holdfast.regex import regex
-from holdfast.store.graph import Place
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.graph import Place
 
 _READ = 2000
 _FORTH = regex(

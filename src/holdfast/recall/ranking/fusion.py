@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.model.trust import Status
-from holdfast.recall.core.candidates import Candidate, Find, Key, Pool, key_of
+from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, ScoredPassage, passage_key
 
 # What each kind of evidence counts: words, what words mean one by one, and what the whole means.
 # Where a passage holds nearly every word of the question, words are to be trusted more: names of
@@ -40,7 +40,7 @@ def weights_for(covered: float) -> Mapping[str, float]:
 
 
 def admit(
-    pool: Pool, arm: str, finds: Sequence[Find], lowest: float = 0.0, highest: float = 0.0
+    pool: Pool, arm: str, finds: Sequence[ScoredPassage], lowest: float = 0.0, highest: float = 0.0
 ) -> None:
     """Take an arm's finds into the pool, its scores brought to the scale; `lowest` is what the
     arm would give to something that has nothing to do with the question, and `highest` a
@@ -49,15 +49,15 @@ def admit(
     highest = max(highest, max((find.score for find in finds), default=0.0))
     span = highest - lowest
     for place, find in enumerate(sorted(finds, key=_place), start=1):
-        candidate = pool.meet(find.passage)
+        candidate = pool.add(find.passage)
         scaled = (find.score - lowest) / span if span > 0 else 1.0
         known = candidate.scores.get(arm)
         candidate.scores[arm] = max(0.0, scaled) if known is None else max(known, scaled)
         candidate.ranks.setdefault(arm, place)
 
 
-def _place(find: Find) -> tuple[float, Key]:
-    return -find.score, key_of(find.passage)
+def _place(find: ScoredPassage) -> tuple[float, PassageKey]:
+    return -find.score, passage_key(find.passage)
 
 
 def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> None:

@@ -80,7 +80,7 @@ def _why(candidate: Candidate) -> dict[str, float]:
     """Each arm's place, then each kind of evidence, then what moved it."""
     why: dict[str, float] = dict(candidate.ranks)
     why |= {f"{arm}_score": round(value, 4) for arm, value in candidate.scores.items()}
-    why |= {"coverage": round(candidate.covered, 3), "coverage_alone": round(candidate.alone, 3)}
+    why |= {"coverage": round(candidate.coverage, 3), "coverage_alone": round(candidate.coverage_alone, 3)}
     return why | candidate.notes
 
 

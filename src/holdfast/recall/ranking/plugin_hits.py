@@ -13,7 +13,7 @@ from holdfast.model.query import Hit, Layer, Place
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.parallel import Finish
+from holdfast.recall.core.parallel import RetrieverRun
 from holdfast.recall.core.relevance import clears, judge, worth_showing
 from holdfast.recall.query.question import Query
 
@@ -22,16 +22,16 @@ MOST = 6
 _WORTH = 0.5
 
 
-def judged(query: Query, finishes: Iterable[Finish]) -> tuple[Candidate, ...]:
+def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
     """The texts that speak of the question, best first; equal ones in the order they came."""
     found: list[Candidate] = []
     for finish in finishes:
-        for find in finish.found.finds:
+        for find in finish.result.passages:
             candidate = Candidate(find.passage, {finish.strategy.name: len(found) + 1})
             judge(candidate, query.weight)
-            candidate.score = _WORTH * candidate.covered
+            candidate.score = _WORTH * candidate.coverage
             found.append(candidate)
-    ranked = sorted(found, key=lambda c: -c.covered)
+    ranked = sorted(found, key=lambda c: -c.coverage)
     good = [c for c in ranked if worth_showing(c)] if clears(ranked) else []
     return tuple(good[:MOST])
 
@@ -57,5 +57,5 @@ def _hit(candidate: Candidate, score: float) -> Hit:
         source=Place(id=provider),
         trust=Trust.EXTERNAL,
         provider=provider,
-        why={"coverage": round(candidate.covered, 3), "coverage_alone": round(candidate.alone, 3)},
+        why={"coverage": round(candidate.coverage, 3), "coverage_alone": round(candidate.coverage_alone, 3)},
     )

@@ -14,7 +14,7 @@ from holdfast.language import squeeze
 from holdfast.model.query import Hit, Layer, Place
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.parallel import Finish
+from holdfast.recall.core.parallel import RetrieverRun
 from holdfast.recall.core.relevance import judge, worth_showing
 from holdfast.recall.query.question import Query
 
@@ -30,21 +30,21 @@ class Heard(NamedTuple):
     shared: str
 
 
-def is_afar(finish: Finish) -> bool:
+def is_afar(finish: RetrieverRun) -> bool:
     """Whether an arm asked a server."""
     return finish.strategy.name.startswith(ARM)
 
 
-def judged(query: Query, finishes: Iterable[Finish]) -> tuple[Heard, ...]:
+def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Heard, ...]:
     """The texts that speak of the question, best first."""
     found: list[Heard] = []
     for finish in finishes:
-        for place, find in enumerate(finish.found.finds, 1):
+        for place, find in enumerate(finish.result.passages, 1):
             candidate = Candidate(find.passage, {finish.strategy.name: place})
             judge(candidate, query.weight)
-            candidate.score = find.score * candidate.covered
+            candidate.score = find.score * candidate.coverage
             if worth_showing(candidate):
-                found.append(Heard(candidate, find.shared))
+                found.append(Heard(candidate, find.shared_by))
     return tuple(sorted(found, key=lambda heard: -heard.candidate.score)[:MOST])
 
 
@@ -87,7 +87,7 @@ def _hit(heard: Heard) -> Hit:
         provider=passage.id.partition("/")[0],
         why={
             **candidate.ranks,
-            "coverage": round(candidate.covered, 3),
-            "coverage_alone": round(candidate.alone, 3),
+            "coverage": round(candidate.coverage, 3),
+            "coverage_alone": round(candidate.coverage_alone, 3),
         },
     )

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
+from holdfast.model.fact_history import status_at
 from holdfast.model.knowledge import Fact, Life
 from holdfast.model.query import Hit, Passage
 from holdfast.model.records import Digest, Exchange
-from holdfast.model.trust import Status
-from holdfast.recall.core.candidates import Key, Pool
-from holdfast.store.facts import ENDED, status_at
+from holdfast.model.trust import ENDED, Status
+from holdfast.recall.core.candidates import PassageKey, Pool
 from holdfast.store.protocol import Reader
 
 LIVING = ("fact", "turn", "exchange", "memory")
@@ -26,7 +26,7 @@ _PER_DOUBLING = 0.05
 def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str]) -> None:
     """Leave out what was not there yet, and give the rest its status of then."""
     if as_of:
-        pool.keep(lambda passage: was_there(reader, passage, as_of))
+        pool.keep_only(lambda passage: was_there(reader, passage, as_of))
     told = lives_of(reader, (c.passage for c in pool))
     at = as_of or now()
     for candidate in pool:
@@ -42,13 +42,13 @@ def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str])
             candidate.passage = passage._replace(status=last.status)
 
 
-def lives_of(reader: Reader, passages: Iterable[Passage]) -> dict[Key, list[Life]]:
+def lives_of(reader: Reader, passages: Iterable[Passage]) -> dict[PassageKey, list[Life]]:
     """The lives of passages, by key."""
     names: dict[str, list[tuple[str, str]]] = {}
     for passage in passages:
         if passage.kind in LIVING:
             names.setdefault(passage.bank, []).append((passage.kind, passage.id))
-    found: dict[Key, list[Life]] = {}
+    found: dict[PassageKey, list[Life]] = {}
     for bank, asked in names.items():
         for life in reader.lives(bank, asked):
             found.setdefault((bank, life.kind, life.id), []).append(life)

@@ -16,12 +16,12 @@ from typing import NamedTuple
 from holdfast.language import STOPWORDS, file_word, folded
 from holdfast.model.graph import Part
 from holdfast.model.query import LAYER_OF, Layer, Passage
-from holdfast.recall.core.candidates import Find
-from holdfast.recall.core.parallel import Arm, Found
+from holdfast.recall.core.candidates import ScoredPassage
+from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.query.terms import ASKING
 from holdfast.regex import regex
-from holdfast.store.graph import Known
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.graph import Known
 
 _TOKEN = regex(r"[\w@#$/.-]*[\w#]")
 _READ = 2000
@@ -120,17 +120,17 @@ class Walk(NamedTuple):
     memories: bool = False
 
 
-def graph(bank: str | None, question: str, walk: Walk) -> Arm:
+def graph(bank: str | None, question: str, walk: Walk) -> Retriever:
     """Records by the entities that the question names."""
 
-    def run(reader: Reader) -> Found:
+    def run(reader: Reader) -> RetrieverResult:
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
-        return Found([find for one in banks for find in _walk(reader, one, question, walk)])
+        return RetrieverResult([find for one in banks for find in _walk(reader, one, question, walk)])
 
-    return Arm("graph", run)
+    return Retriever("graph", run)
 
 
-def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[Find]:
+def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[ScoredPassage]:
     named = named_in(reader, bank, question)
     starts = [one for one in named if one.weight >= _TELLS] or named[:1]
     if not starts:
@@ -145,7 +145,7 @@ def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[Find]:
     passed_over = _PASSED_OVER if walk.layers else 1
     best = sorted(scores, key=lambda node: -scores[node])[: most * passed_over]
     finds = [
-        Find(passage, scores[node])
+        ScoredPassage(passage, scores[node])
         for node, passage in reader.passages_at(bank, best)
         if not walk.layers or LAYER_OF[passage.kind] in walk.layers
     ]
@@ -159,16 +159,16 @@ def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[Find]:
 
 def _resting(
     found: Iterable[tuple[int, Passage]], scores: Mapping[int, float], names: Sequence[str]
-) -> list[Find]:
+) -> list[ScoredPassage]:
     """Memories by the best of the exchanges that they rest on; of several of one exchange those
     that name what the question names."""
-    best: dict[str, Find] = {}
+    best: dict[str, ScoredPassage] = {}
     for node, passage in found:
         told = folded(f"{passage.body}{passage.context}")
         score = scores[node] * (1.0 if any(name in told for name in names) else _UNNAMED)
         known = best.get(passage.id)
         if known is None or known.score < score:
-            best[passage.id] = Find(passage, score)
+            best[passage.id] = ScoredPassage(passage, score)
     return list(best.values())
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.model.query import LAYER_OF, Layer, Passage
-from holdfast.recall.core.candidates import Find, Key, key_of
-from holdfast.recall.core.parallel import Found
+from holdfast.recall.core.candidates import PassageKey, ScoredPassage, passage_key
+from holdfast.recall.core.parallel import RetrieverResult
 from holdfast.recall.retrievers.vector_matrix import Matrix, Scanned, compared, read_vector
 from holdfast.store.protocol import Reader
 
@@ -92,12 +92,12 @@ class Semantics:
         query: str,
         limit: int,
         layers: Sequence[Layer] = (),
-    ) -> Found:
+    ) -> RetrieverResult:
         embedder = self._parts.embedder
         if embedder is None:
-            return Found(())
+            return RetrieverResult(())
         vector = self._vector(embedder, query)
-        finds: list[Find] = []
+        finds: list[ScoredPassage] = []
         lowest = 0.0
         skipped = 0
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
@@ -114,16 +114,16 @@ class Semantics:
                 lowest = min(lowest, scanned.lowest) if finds else scanned.lowest
             finds += found
         finds = _best_part(finds)[:limit]
-        return Found(finds, lowest, _passed_over(skipped))
+        return RetrieverResult(finds, lowest, _passed_over(skipped))
 
     def similarities(
         self, reader: Reader, query: str, passages: Sequence[Passage]
-    ) -> dict[Key, float]:
+    ) -> dict[PassageKey, float]:
         embedder = self._parts.embedder
         if embedder is None:
             return {}
         vector = self._vector(embedder, query)
-        found: dict[Key, float] = {}
+        found: dict[PassageKey, float] = {}
         for bank in {passage.bank for passage in passages}:
             ours = [passage for passage in passages if passage.bank == bank and passage.hash]
             hashes = list({passage.hash for passage in ours})
@@ -135,7 +135,7 @@ class Semantics:
                     best[stored.hash] = max(score, best.get(stored.hash, -1.0))
             for passage in ours:
                 if passage.hash in best:
-                    found[key_of(passage)] = best[passage.hash]
+                    found[passage_key(passage)] = best[passage.hash]
         return found
 
     def soft(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
@@ -203,25 +203,25 @@ def _passed_over(skipped: int) -> str:
 
 def _passages(
     reader: Reader, bank: str, model: str, scanned: Scanned, layers: Sequence[Layer]
-) -> list[Find]:
+) -> list[ScoredPassage]:
     """What the best of a scan stand for, as far as it is wanted."""
     scores = dict(scanned.best)
     found = reader.passages_of(bank, model, list(scores))
     return [
-        Find(passage, scores[number])
+        ScoredPassage(passage, scores[number])
         for number, passage in found
         if not layers or LAYER_OF[passage.kind] in layers
     ]
 
 
-def _best_part(finds: Sequence[Find]) -> list[Find]:
+def _best_part(finds: Sequence[ScoredPassage]) -> list[ScoredPassage]:
     """A passage of several parts stands where its best part stands."""
-    best: dict[Key, Find] = {}
+    best: dict[PassageKey, ScoredPassage] = {}
     for find in finds:
-        key = key_of(find.passage)
+        key = passage_key(find.passage)
         if key not in best or find.score > best[key].score:
             best[key] = find
-    return sorted(best.values(), key=lambda find: (-find.score, key_of(find.passage)))
+    return sorted(best.values(), key=lambda find: (-find.score, passage_key(find.passage)))
 
 
 def _weighed_pieces(weight: Mapping[str, float], tokenizer: Pieces) -> dict[int, float]:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.store.protocol import Reader
-from holdfast.store.vectors import StoredVector, VectorSpan
+from holdfast.store.protocol.vectors import StoredVector, VectorSpan
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from holdfast.language import STOPWORDS, cut, humps, stem
 from holdfast.refine.concepts.feature_weights import Weights
 from holdfast.refine.concepts.items import Item, is_process, root_of, weight_of
-from holdfast.refine.core.keywords import DULL
+from holdfast.refine.core.keywords import COMMON_WORK_WORDS
 
 LONGEST = 60
 _WORDS = 4
@@ -222,7 +222,7 @@ def _runs(text: str) -> Iterator[list[str]]:
 def _tells(token: str) -> bool:
     low = token.lower().replace("’", "'")
     root = stem(low)
-    dull = low in STOPWORDS or low in DULL or root in _FILLERS or is_process(root)
+    dull = low in STOPWORDS or low in COMMON_WORK_WORDS or root in _FILLERS or is_process(root)
     foreign = len(low) < 4 and not low.isascii()
     return not dull and not foreign and not _NUMBERED.match(token) and len(token) < 40
 

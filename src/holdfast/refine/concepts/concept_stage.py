@@ -13,14 +13,14 @@ import numpy as np
 
 from holdfast.model.curation import Curated
 from holdfast.model.uris import parse_uri
+from holdfast.refine.concepts.concept_builder import Story
 from holdfast.refine.concepts.concept_vectors import Meanings, Vector
-from holdfast.refine.concepts.describing import choose_names, describe
+from holdfast.refine.concepts.descriptions import choose_names, describe
 from holdfast.refine.concepts.grouping import Group, Told
 from holdfast.refine.concepts.items import Item, of_exchange, of_memory
-from holdfast.refine.concepts.story import Story
 from holdfast.refine.core.passages import concept_passage
-from holdfast.store.concepts import Made
 from holdfast.store.protocol import Writer
+from holdfast.store.protocol.concepts import Made
 
 NAME = "concepts"
 VERSION = 1

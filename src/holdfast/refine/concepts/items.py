@@ -18,7 +18,7 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.records import Exchange, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.core.keywords import DULL, keywords
+from holdfast.refine.core.keywords import COMMON_WORK_WORDS, extract_keywords
 from holdfast.refine.core.passages import exchange_text
 
 # A feature counts at least this much to be one by which two can be told to belong together.
@@ -129,7 +129,7 @@ def of_memory(memory: Memory) -> Item:
     """A remembered text as what it can be told by."""
     m = memory
     name = uri("memory", m.id)
-    told = keywords(m.what, "", (), _MEMORY_KEYWORDS)
+    told = extract_keywords(m.what, "", (), _MEMORY_KEYWORDS)
     paths = [word for word in names(m.what) if "/" in word or "." in word]
     return Item(
         name, concept_id(name), "memory", m.when, "", 0, m.trust, m.what[:200], m.what[:600],
@@ -195,7 +195,7 @@ def _parts(text: str) -> list[str]:
     """The stems that a text is told by; `parentBackground` also by its parts."""
     text = _ADDRESS.sub(" ", text)
     said = words(" ".join((text, *(" ".join(humps(w)) for w in text.split() if _humped(w)))))
-    plain = [w for w in said if len(w) > 2 and w not in STOPWORDS and w not in DULL]
+    plain = [w for w in said if len(w) > 2 and w not in STOPWORDS and w not in COMMON_WORK_WORDS]
     return [stem(word) for word in dict.fromkeys(plain) if not word.isdigit()]
 
 

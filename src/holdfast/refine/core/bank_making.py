@@ -7,7 +7,7 @@ from collections.abc import Callable
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
-from holdfast.refine.core.banks import Banks, find_known_bank, alias_rank
+from holdfast.refine.core.banks import Banks, alias_rank, find_known_bank
 from holdfast.settings import Settings
 from holdfast.sources.project import base_name
 from holdfast.store.protocol import Writer

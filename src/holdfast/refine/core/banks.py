@@ -111,12 +111,12 @@ def alias_rank(alias: str) -> int:
 def find_known_bank(reader: Reader, project: Project) -> str | None:
     for alias in sorted(project.aliases, key=alias_rank):
         bank = reader.bank_of(alias)
-        if bank is not None and not _another_repository(reader, bank, alias, project):
+        if bank is not None and not _is_other_repository(reader, bank, alias, project):
             return bank
-    return None if project.exists else _by_parents(reader, project.root)
+    return None if project.exists else _bank_of_missing_folder(reader, project.root)
 
 
-def _another_repository(reader: Reader, bank: str, alias: str, project: Project) -> bool:
+def _is_other_repository(reader: Reader, bank: str, alias: str, project: Project) -> bool:
     """Whether a folder now holds a repository with another history than the bank's."""
     if not alias.startswith(("gitdir:", "folder:", "path:")):
         return False
@@ -138,7 +138,7 @@ def _bank_of_parent_folder(reader: Reader, folder: str) -> str | None:
     return None
 
 
-def _by_parents(reader: Reader, folder: str) -> str | None:
+def _bank_of_missing_folder(reader: Reader, folder: str) -> str | None:
     """A folder that is gone belongs to the repository that once was around it."""
     pure = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
     for parent in (pure, *pure.parents):

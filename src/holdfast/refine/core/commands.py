@@ -8,22 +8,22 @@ from typing import NamedTuple
 from holdfast.language import cut
 from holdfast.model.records import ToolCall
 
-_LONGEST = 48
+_MAX_NAME_CHARACTERS = 48
 _SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_LEADING = re.compile(
+_PREFIX = re.compile(
     r"^(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice(?: -n ?\d+)?|timeout(?: -\S+)* \S+|env|command|"
     r"exec|nohup)\s+)+"
 )
 _WRAPPER = (
     r"(?:(?:uv|poetry|pipenv|pdm|hatch|rye) run |bundle exec |npx |bunx |pnpm exec |python3? -m )?"
 )
-_TESTS = re.compile(
+_TEST_COMMAND = re.compile(
     rf"^{_WRAPPER}(?:pytest|jest|vitest(?: run)?|mocha|rspec|phpunit|ctest|tox|nox|"
     r"go test|cargo (?:test|nextest run)|(?:npm|yarn|pnpm|bun)(?: run)? test(?::[\w-]+)?|"
     r"make (?:-C \S+ )?(?:test|check)\S*|just (?:test|check)\S*|(?:\./)?gradlew? test|"
     r"mvn (?:-q )?test|dotnet test|rake test|mix test|swift test|deno test)\b"
 )
-_OTHER = re.compile(
+_BUILD_COMMAND = re.compile(
     rf"^{_WRAPPER}(?:make [a-z][\w-]*|just [a-z][\w-]*|(?:npm|yarn|pnpm|bun) run [\w:-]+|"
     r"cargo (?:build|run|clippy|fmt|check)|go (?:build|vet|generate)\b|ruff (?:check|format)|mypy|"
     r"pyright|tsc(?: --noEmit)?|eslint|docker compose (?:up|build)|terraform (?:plan|apply)|"
@@ -34,16 +34,16 @@ _ERROR = re.compile(
     r"cannot |could not |no such |not found|undefined |unresolved |permission denied|"
     r"command not found|refused)",
 )
-_VARIABLE = re.compile(
+_VARYING_PART = re.compile(
     r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+Z?|(?<=line )\d+|/tmp/\S+|"
     r"\bin \d+\.\d+s\b|:\d+(?::\d+)?(?=[:\s]|$)"
 )
-_NO_ERROR = re.compile(
+_NOT_AN_ERROR = re.compile(
     r"^\s*(?:exit code \d+|\d+ (?:failed|errors?)[^:]*)\s*$|exited with (?:code|status)|^raise |"
     r"^rm: |^\s*at \S+|^File \"|^Traceback",
     re.IGNORECASE,
 )
-_LACKING = re.compile(
+_MISSING_DEPENDENCY = re.compile(
     r"command not found|could not be found|not installed|no such file|script not found|"
     r"permission denied|"
     r"no module named|cannot find module",
@@ -56,36 +56,36 @@ class Command(NamedTuple):
     that projects define or agree on."""
 
     name: str
-    tests: bool
-    of_project: bool
+    runs_tests: bool
+    is_project_command: bool
 
 
-def command_of(tool: ToolCall) -> Command | None:
+def parse_command(tool: ToolCall) -> Command | None:
     """The command that a call of a shell was about: the one that runs tests, or builds, or else
     its first."""
     first: Command | None = None
     for part in _SEPARATOR.split(tool.action[:2000]):
-        bare = _LEADING.sub("", part.strip()).partition(" | ")[0]
-        tests, other = _TESTS.match(bare), _OTHER.match(bare)
+        bare = _PREFIX.sub("", part.strip()).partition(" | ")[0]
+        tests, other = _TEST_COMMAND.match(bare), _BUILD_COMMAND.match(bare)
         found = tests or other
-        if found and len(found.group()) <= _LONGEST:
+        if found and len(found.group()) <= _MAX_NAME_CHARACTERS:
             return Command(found.group().strip(), tests is not None, True)
         if first is None and bare and not bare.startswith(("cd ", "export ", "#", "echo ")):
             name = " ".join(bare.split()[:2])
-            if len(name) <= _LONGEST and not set(name) & set("\"'(){}<>$|\\"):
+            if len(name) <= _MAX_NAME_CHARACTERS and not set(name) & set("\"'(){}<>$|\\"):
                 first = Command(name, False, False)
     return first
 
 
-def is_lacking(error: str) -> bool:
+def is_missing_dependency(error: str) -> bool:
     """Whether an error tells of something that is not there on this machine."""
-    return _LACKING.search(error) is not None
+    return _MISSING_DEPENDENCY.search(error) is not None
 
 
-def error_in(output: str) -> str:
+def find_error(output: str) -> str:
     """The line of an output that says what went wrong, without what differs each time."""
     for line in output[:4000].splitlines():
         line = line.strip()
-        if 12 <= len(line) <= 400 and _ERROR.search(line) and not _NO_ERROR.search(line):
-            return cut(_VARIABLE.sub("…", line), 120)
+        if 12 <= len(line) <= 400 and _ERROR.search(line) and not _NOT_AN_ERROR.search(line):
+            return cut(_VARYING_PART.sub("…", line), 120)
     return ""

@@ -15,17 +15,17 @@ import distributed
 
 from holdfast.errors import HoldfastError, InputError
 
-_WAIT_S = 10.0
+_TIMEOUT_S = 10.0
 
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Made")
 
 
-class Cluster:
+class DaskExecutor:
     """The workers behind a scheduler: `dask://host:port`, or `dask+tls://` with the certificates
     of Dask's own configuration."""
 
-    def __init__(self, address: str, who: Callable[[], str], wait_s: float = _WAIT_S) -> None:
+    def __init__(self, address: str, who: Callable[[], str], wait_s: float = _TIMEOUT_S) -> None:
         """Find the cluster; `who` tells the version of this program wherever it is called."""
         self._address = address
         scheme, _, place = address.partition("://")
@@ -41,12 +41,12 @@ class Cluster:
                 "Start one (dask scheduler), or give a number of processes: --workers 4.",
             ) from error
         try:
-            self._check(who, wait_s)
+            self._check_workers(who, wait_s)
         except BaseException:
             self.close()
             raise
 
-    def _check(self, who: Callable[[], str], wait_s: float) -> None:
+    def _check_workers(self, who: Callable[[], str], wait_s: float) -> None:
         """Refuse a cluster without workers, or with those of another version."""
         try:
             self._client.wait_for_workers(1, timeout=wait_s)
@@ -66,8 +66,8 @@ class Cluster:
         self.size = sum(self._client.nthreads().values())
 
     def map(
-        self, do: Callable[[Item], Made], items: Iterable[Item]
-    ) -> Iterator[tuple[Item, Made | None]]:
+        self, do: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result | None]]:
         """Do it with each thing; each with what was made of it, in order."""
         waiting: deque[tuple[Item, Any]] = deque()
         try:
@@ -76,14 +76,14 @@ class Cluster:
                 future = self._client.submit(do, item, pure=False, retries=1)
                 waiting.append((item, future))
                 if len(waiting) > self.size + 1:
-                    yield self._take(waiting)
+                    yield self._next_result(waiting)
             while waiting:
-                yield self._take(waiting)
+                yield self._next_result(waiting)
         finally:
             for _, future in waiting:
                 future.cancel()
 
-    def _take(self, waiting: deque[tuple[Item, Any]]) -> tuple[Item, Any]:
+    def _next_result(self, waiting: deque[tuple[Item, Any]]) -> tuple[Item, Any]:
         item, future = waiting.popleft()
         try:
             return item, future.result()

@@ -20,23 +20,23 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-_TRIES = 2
+_MAX_ATTEMPTS = 2
 # So many deaths in a row without any result: processes cannot work here at all.
-_MOST_DEATHS = 6
+_MAX_DEATHS_IN_A_ROW = 6
 
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Made")
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """Those who do the work; `size` is how many things they do at once."""
 
     @property
     def size(self) -> int: ...
 
     def map(
-        self, do: Callable[[Item], Made], items: Iterable[Item]
-    ) -> Iterator[tuple[Item, Made | None]]:
+        self, do: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result | None]]:
         """Do it with each thing; each with what was made of it, in order."""
         ...
 
@@ -45,14 +45,14 @@ class Crew(Protocol):
         ...
 
 
-class Alone:
+class NoExecutor:
     """No crew: everything is left to the caller."""
 
     size = 1
 
     def map(
-        self, do: Callable[[Item], Made], items: Iterable[Item]
-    ) -> Iterator[tuple[Item, Made | None]]:
+        self, do: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result | None]]:
         """Each thing, undone."""
         for item in items:
             yield item, None
@@ -61,7 +61,7 @@ class Alone:
         """There is nobody."""
 
 
-class Processes:
+class ProcessExecutor:
     """Processes of this machine, started when the first thing is to be done."""
 
     def __init__(self, size: int) -> None:
@@ -81,17 +81,17 @@ class Processes:
         self.close()
 
     def map(
-        self, do: Callable[[Item], Made], items: Iterable[Item]
-    ) -> Iterator[tuple[Item, Made | None]]:
+        self, do: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result | None]]:
         """Do it with each thing; each with what was made of it, in order."""
-        waiting: deque[tuple[Item, Future[Made]]] = deque()
+        waiting: deque[tuple[Item, Future[Result]]] = deque()
         try:
             for item in items:
-                waiting.append((item, self._give(do, item)))
+                waiting.append((item, self._submit(do, item)))
                 if len(waiting) > self.size + 1:
-                    yield self._take(do, waiting)
+                    yield self._next_result(do, waiting)
             while waiting:
-                yield self._take(do, waiting)
+                yield self._next_result(do, waiting)
         finally:
             for _, future in waiting:
                 future.cancel()
@@ -102,31 +102,31 @@ class Processes:
         if pool is not None:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _give(self, do: Callable[[Item], Made], item: Item) -> Future[Made]:
-        for _ in range(_TRIES if self._deaths < _MOST_DEATHS else 0):
+    def _submit(self, do: Callable[[Item], Result], item: Item) -> Future[Result]:
+        for _ in range(_MAX_ATTEMPTS if self._deaths < _MAX_DEATHS_IN_A_ROW else 0):
             if self._pool is None:
                 # Fresh processes: a fork would inherit the parent's open database.
                 context = multiprocessing.get_context("spawn")
-                with deaf():
+                with ignore_interrupts():
                     self._pool = ProcessPoolExecutor(
-                        self.size, mp_context=context, initializer=_enter_worker
+                        self.size, mp_context=context, initializer=_init_worker
                     )
             try:
                 # Whether this starts a process is for the pool to say.
-                with deaf():
+                with ignore_interrupts():
                     return self._pool.submit(do, item)
             except BrokenProcessPool:
                 self.close()
-        gone: Future[Made] = Future()
+        gone: Future[Result] = Future()
         gone.set_exception(BrokenProcessPool())
         return gone
 
-    def _take(
-        self, do: Callable[[Item], Made], waiting: deque[tuple[Item, Future[Made]]]
-    ) -> tuple[Item, Made | None]:
+    def _next_result(
+        self, do: Callable[[Item], Result], waiting: deque[tuple[Item, Future[Result]]]
+    ) -> tuple[Item, Result | None]:
         """The first of those that wait. When a process dies all of them are lost, and which one
         killed it nobody knows: they are given out anew, the first of them last of all to us."""
-        for left in range(_TRIES, 0, -1):
+        for left in range(_MAX_ATTEMPTS, 0, -1):
             item, future = waiting[0]
             try:
                 made = future.result()
@@ -134,7 +134,7 @@ class Processes:
                 self.close()
                 self._deaths += 1
                 if left > 1:
-                    again = [(one, self._give(do, one)) for one, _ in waiting]
+                    again = [(one, self._submit(do, one)) for one, _ in waiting]
                     waiting.clear()
                     waiting.extend(again)
                 continue
@@ -142,14 +142,14 @@ class Processes:
             self._deaths = 0
             return item, made
         item, _ = waiting.popleft()
-        again = [(one, self._give(do, one)) for one, _ in waiting]
+        again = [(one, self._submit(do, one)) for one, _ in waiting]
         waiting.clear()
         waiting.extend(again)
         return item, None
 
 
 @contextmanager
-def deaf() -> Generator[None]:
+def ignore_interrupts() -> Generator[None]:
     """Processes started in here do not hear Ctrl-C: the one that the user talks to stops them."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -161,14 +161,14 @@ def deaf() -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _enter_worker() -> None:
+def _init_worker() -> None:
     """Yield to the user's own work, and never outlive the process that asked."""
     if hasattr(os, "nice"):
         os.nice(5)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

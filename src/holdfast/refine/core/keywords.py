@@ -20,7 +20,7 @@ _NOISE = re.compile(
 )
 
 # Words every session has: they tell nothing apart.
-DULL = frozenset(
+COMMON_WORK_WORDS = frozenset(
     "add added all already any check checked code commit create created current done error file "
     "files first fix fixed found here issue line lines look looks made missing new next note now "
     "old open plan problem project read ready remove removed result run running see session set "
@@ -33,17 +33,17 @@ DULL = frozenset(
 )
 
 
-def keywords(request: str, reply: str, files: Iterable[str], limit: int = 8) -> tuple[str, ...]:
+def extract_keywords(request: str, reply: str, files: Iterable[str], limit: int = 8) -> tuple[str, ...]:
     """The telling words of a request, its reply and the files it touched."""
     scores: defaultdict[str, float] = defaultdict(float)
     spelled: dict[str, str] = {}
     for text, weight in ((request[:4000], 2.0), (reply[:4000], 1.0)):
         for token in _TOKEN.findall(_NOISE.sub(" ", plain(text))):
-            _count(token, weight, scores, spelled)
+            _score_token(token, weight, scores, spelled)
     for path in files:
         name = base_name(path)
         root = name.rsplit(".", 1)[0] if "." in name.strip(".") else name
-        if root and root.lower() not in DULL:
+        if root and root.lower() not in COMMON_WORK_WORDS:
             key = stem(root.lower())
             scores[key] += 2.0
             spelled.setdefault(key, root)
@@ -51,11 +51,11 @@ def keywords(request: str, reply: str, files: Iterable[str], limit: int = 8) -> 
     return tuple(spelled[key] for key in ranked[:limit])
 
 
-def _count(
+def _score_token(
     token: str, weight: float, scores: defaultdict[str, float], spelled: dict[str, str]
 ) -> None:
     low = token.lower()
-    if len(low) < 3 or len(low) > 40 or low in STOPWORDS or low in DULL:
+    if len(low) < 3 or len(low) > 40 or low in STOPWORDS or low in COMMON_WORK_WORDS:
         return
     key = stem(low)
     name_like = _IDENTIFIER.search(token) is not None

@@ -15,30 +15,30 @@ from holdfast.model.team import Commit, Shared
 from holdfast.model.trust import Status
 
 # The kinds that get vectors: what is short and says most comes first.
-EAGER = (
+EMBEDDED_FIRST = (
     "fact", "memory", "rule", "concept", "digest", "exchange", "pull", "issue", "remark", "shared",
     "imported",
 )  # fmt: skip
 # Those of which there may be very many: words find them, and vectors come when there is time.
-LATER = ("commit", "turn")
+EMBEDDED_LATER = ("commit", "turn")
 
-CONTEXT_LIMIT = 300
+MAX_PREVIOUS_CHARACTERS = 300
 _WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
-_HUMP = re.compile(r"[a-z0-9][A-Z]")
+_CAMEL_CASE = re.compile(r"[a-z0-9][A-Z]")
 
 
-class TurnPassages:
+class TurnPassageBuilder:
     """Makes a passage per turn; its context is its date and the turn before it."""
 
     def __init__(self, before: str = "") -> None:
-        self.before = before
+        self.previous = before
 
-    def make(self, turn: Turn) -> Passage:
+    def build(self, turn: Turn) -> Passage:
         """The passage of the next turn of the session."""
         body = turn_text(turn)
-        context = f"{date_words(turn.time)} {self.before} {parts_of_names(body)}".strip()
-        if turn.role is not Role.TOOL or not self.before:
-            self.before = cut(body, CONTEXT_LIMIT)
+        context = f"{date_words(turn.time)} {self.previous} {split_identifiers(body)}".strip()
+        if turn.role is not Role.TOOL or not self.previous:
+            self.previous = cut(body, MAX_PREVIOUS_CHARACTERS)
         return Passage(
             turn.bank,
             "turn",
@@ -83,7 +83,7 @@ def exchange_passage(exchange: Exchange) -> Passage:
     files = " ".join((*x.files_modified, *x.files_read))
     context = (
         f"{date_words(x.started)} {x.type.value} {' '.join(x.keywords)} {files} {x.details} "
-        f"{parts_of_names(body)}"
+        f"{split_identifiers(body)}"
     )
     return Passage(
         x.bank,
@@ -111,7 +111,7 @@ def digest_passage(digest: Digest) -> Passage:
         ("Next", d.next_steps),
     )
     body = "\n\n".join(f"{name}: {item}" for name, items in sections for item in items)
-    context = f"{date_words(d.started)} {' '.join(d.topics)} {parts_of_names(body)}"
+    context = f"{date_words(d.started)} {' '.join(d.topics)} {split_identifiers(body)}"
     return Passage(
         d.bank,
         "digest",
@@ -129,7 +129,7 @@ def commit_passage(commit: Commit, touched: str = "") -> Passage:
     """A commit's message; its author, its files and what it touched in them help to find it."""
     c = commit
     body = f"{c.subject}\n\n{c.body}".strip()
-    names = parts_of_names(f"{body} {touched}")
+    names = split_identifiers(f"{body} {touched}")
     context = f"{date_words(c.time)} {c.author} {' '.join(c.files)} {touched} {names}"
     return Passage(
         c.bank, "commit", c.id, "", c.time, body, context, c.trust, hash=content_id(body)
@@ -142,7 +142,7 @@ def imported_passage(imported: Imported) -> Passage:
     body = imported_text(i)
     context = (
         f"{date_words(i.time or i.taken)} {i.program} {i.kind} {' '.join(i.labels)} "
-        f"{' '.join(i.files)} {parts_of_names(body)}"
+        f"{' '.join(i.files)} {split_identifiers(body)}"
     )
     return Passage(
         i.bank, "imported", i.id, "", i.time or i.taken, body, context, i.trust,
@@ -162,7 +162,7 @@ def shared_passage(shared: Shared) -> Passage:
     body = f"{s.text}\n\n{s.note}".strip()
     context = (
         f"{date_words(s.time or s.shared)} {s.author} shared {s.kind} {' '.join(s.files)} "
-        f"{parts_of_names(body)}"
+        f"{split_identifiers(body)}"
     )
     return Passage(
         s.bank, "shared", s.id, "", s.time or s.shared, body, context, s.trust,
@@ -174,7 +174,7 @@ def memory_passage(memory: Memory, session: str = "", seq: int = 0, context: str
     """A memory in its words; in the place of a turn's role stands its network, to filter by. What
     a person asked to remember is of no session."""
     m = memory
-    context = context or f"{date_words(m.when)} remembered decision rule {parts_of_names(m.what)}"
+    context = context or f"{date_words(m.when)} remembered decision rule {split_identifiers(m.what)}"
     return Passage(
         m.bank, "memory", m.id, session, m.when, m.what, context, m.trust, m.status,
         role=m.network.value, seq=seq, hash=content_id(m.what),
@@ -186,7 +186,7 @@ def concept_passage(concept: Concept) -> Passage:
     c = concept
     body = f"{c.name}\n\n{c.summary}"
     context = (
-        f"{date_words(c.updated)} {' '.join(c.keywords)} {' '.join(c.files)} {parts_of_names(body)}"
+        f"{date_words(c.updated)} {' '.join(c.keywords)} {' '.join(c.files)} {split_identifiers(body)}"
     )
     return Passage(
         c.bank, "concept", c.id, "", c.updated, body, context, c.trust, hash=content_id(body)
@@ -197,7 +197,7 @@ def rule_passage(rule: Rule) -> Passage:
     """A section of a file of rules. It has no time: it holds until somebody changes it."""
     r = rule
     body = f"{r.heading}\n\n{r.text}" if r.heading else r.text
-    context = f"rule {r.domain} {r.path} {' '.join(r.paths)} {parts_of_names(body)}"
+    context = f"rule {r.domain} {r.path} {' '.join(r.paths)} {split_identifiers(body)}"
     status = Status.VERIFIED if r.is_ground else Status.OBSERVED
     return Passage(
         r.bank, "rule", r.id, "", "", body, context, r.trust, status, hash=content_id(body)
@@ -210,7 +210,7 @@ def fact_passage(fact: Fact) -> Passage:
     body = f"{f.problem}\n\n{f.content}" if f.problem and f.problem not in f.content else f.content
     kind = f.kind.value.replace("_", " ")
     time = f.validity.learned
-    context = f"{date_words(time)} {kind} {' '.join(f.files)} {parts_of_names(body)}"
+    context = f"{date_words(time)} {kind} {' '.join(f.files)} {split_identifiers(body)}"
     return Passage(
         f.bank, "fact", f.id, "", time, body, context.strip(), f.trust, f.status,
         hash=content_id(body),
@@ -225,7 +225,7 @@ def date_words(time: str) -> str:
     return f"{moment:%A} {moment.day} {moment:%B %Y}"
 
 
-def parts_of_names(text: str) -> str:
+def split_identifiers(text: str) -> str:
     """`parseHttpRequest` also as its parts, which the index would not see."""
-    names = dict.fromkeys(word for word in _WORD.findall(text[:5000]) if _HUMP.search(word))
+    names = dict.fromkeys(word for word in _WORD.findall(text[:5000]) if _CAMEL_CASE.search(word))
     return " ".join(" ".join(humps(name)) for name in list(names)[:40])

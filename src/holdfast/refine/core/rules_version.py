@@ -4,4 +4,4 @@ A change that gives other rows for the same turns is a new one; `holdfast refine
 makes again what older ones made.
 """
 
-RULES = 1
+RULES_VERSION = 1

@@ -9,8 +9,8 @@ from holdfast.language import DECISION, is_chatter, sentences, squeeze, words
 from holdfast.model.records import ExchangeType, Outcome, Role, Turn
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
-EDITORS = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
-READERS = frozenset(("Read", "NotebookRead"))
+EDIT_TOOLS = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
+READ_TOOLS = frozenset(("Read", "NotebookRead"))
 SHELLS = frozenset(("Bash", "PowerShell"))
 DELEGATES = frozenset(("Agent", "Task"))
 

@@ -17,7 +17,7 @@ from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.graph import Entity, EntityKind, Sort
 from holdfast.model.uris import parse_uri
 from holdfast.refine.entities.name_finder import GENERIC, is_compound
-from holdfast.store.graph import Resolved, Sameness, Spelling
+from holdfast.store.protocol.graph import Resolved, Sameness, Spelling
 
 _NAMED = (Sort.NAME, Sort.PACKAGE, Sort.PHRASE, Sort.PROPER)
 _ORDER = {sort: place for place, sort in enumerate(Sort)}

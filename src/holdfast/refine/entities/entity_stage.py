@@ -26,8 +26,8 @@ from holdfast.refine.entities.mentions import (
     of_memory,
 )
 from holdfast.refine.memories.model_extracted import Extracted
-from holdfast.store.graph import Sameness
 from holdfast.store.protocol import Writer
+from holdfast.store.protocol.graph import Sameness
 
 NAME = "entities"
 VERSION = 4

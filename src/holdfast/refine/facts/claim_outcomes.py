@@ -23,18 +23,18 @@ _OF_TURN = 0.5
 _OF_EXCHANGE = 0.35
 
 
-class Course:
+class ClaimOutcomes:
     """The lives of claims, as they are told in the order of time."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self._claims = claims
         self._status = {claim.id: claim.status for claim in claims}
         self._lives: dict[str, list[Life]] = {claim.id: list(_own(claim)) for claim in claims}
-        self._matter = {c.id: hypotheses.matter_of(c.text) for c in claims if c.kind in _CAUSES}
+        self._matter = {c.id: hypotheses.topic_stems(c.text) for c in claims if c.kind in _CAUSES}
         self._last: dict[str, Claim] = {}
         self._memories: list[Life] = []
 
-    def run(self) -> None:
+    def apply_claims(self) -> None:
         """Let every claim have its effect on those before it."""
         open_causes: list[Claim] = []
         for claim in self._claims:
@@ -55,12 +55,12 @@ class Course:
         if last is None or last.seq >= claim.seq or self._status[last.id] not in _OPEN:
             return
         # A commit may be of anything: its message must speak of the cause.
-        if claim.by_person or self._matter[last.id] & hypotheses.matter_of(claim.text):
+        if claim.by_person or self._matter[last.id] & hypotheses.topic_stems(claim.text):
             self.change(last, claim, Status.VERIFIED)
             del self._last[claim.session]
 
     def _disprove(self, claim: Claim, open_causes: Iterable[Claim]) -> None:
-        matter = hypotheses.matter_of(claim.text)
+        matter = hypotheses.topic_stems(claim.text)
         met = False
         for other in open_causes:
             if other.id != claim.id and _alike(self._matter[other.id], matter):
@@ -82,18 +82,18 @@ class Course:
 
     def change(self, claim: Claim, because: Claim, status: Status) -> None:
         """From the time of one claim on, another has a new status."""
-        self.end(claim, because.time, status, uri("turn", because.turn))
+        self.set_status(claim, because.time, status, uri("turn", because.turn))
 
-    def end(self, claim: Claim, time: str, status: Status, because: str) -> None:
+    def set_status(self, claim: Claim, time: str, status: Status, because: str) -> None:
         """The same, for whatever reason."""
         self._status[claim.id] = status
         self._lives[claim.id].append(Life("claim", claim.id, time, status, because))
 
-    def end_memory(self, id: str, time: str, status: Status, because: str) -> None:
+    def set_memory_status(self, id: str, time: str, status: Status, because: str) -> None:
         """The same for what was remembered."""
         self._memories.append(Life("memory", id, time, status, because))
 
-    def lives(self) -> list[Life]:
+    def status_changes(self) -> list[Life]:
         """The lives of all claims, and of the turns and exchanges that mostly consist of them."""
         found = [life for c in self._claims if _worth(c) for life in self._lives[c.id]]
         return [

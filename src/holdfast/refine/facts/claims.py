@@ -2,7 +2,7 @@
 
 A pure function of an exchange's turns. A guess stays one until the exchange shows what came of it:
 tests that pass after a change, a commit, a person's yes; or another cause, a disproof, a no. What
-happens after the exchange is for the stage above (`refine/facts/facts`) to tell.
+happens after the exchange is for the stage above (`refine/facts/fact_builder`) to tell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHORTEST = 12
 _READ = 6000
 _REPLY = 240
 _PROBLEM = 200
-_EDITED = frozenset((*signals.EDITORS, *signals.DELEGATES))
+_EDITED = frozenset((*signals.EDIT_TOOLS, *signals.DELEGATES))
 _REWORKS = (
     "rewrite",
     "redesign",
@@ -46,13 +46,13 @@ _CONTRAST = re.compile(
 )
 
 
-class Speaker(NamedTuple):
+class Requester(NamedTuple):
     """Whose session it is: a person's, or an agent's that another agent gave orders to."""
 
-    of_agents: bool = False
+    is_agent: bool = False
 
 
-def make_claims(exchange: Exchange, turns: Sequence[Turn], speaker: Speaker) -> list[Claim]:
+def make_claims(exchange: Exchange, turns: Sequence[Turn], speaker: Requester) -> list[Claim]:
     """The claims of an exchange, in the order they were made."""
     made = list(_said(exchange, turns, speaker))
     made += _solved(exchange, turns)
@@ -68,20 +68,20 @@ def claim_id(turn: str, kind: ClaimKind, text: str) -> str:
     return content_id("claim", turn, kind.value, text)
 
 
-def by_person(turn: Turn, speaker: Speaker) -> bool:
+def is_by_person(turn: Turn, speaker: Requester) -> bool:
     """Whether a person of ours speaks; of an imported dialogue, the one in the user's place."""
-    own = turn.role is Role.USER and not turn.speaker and not speaker.of_agents
+    own = turn.role is Role.USER and not turn.speaker and not speaker.is_agent
     return own and turn.trust in (Trust.USER, Trust.IMPORT)
 
 
-def _said(x: Exchange, turns: Sequence[Turn], speaker: Speaker) -> Iterator[Claim]:
-    trouble = hypotheses.is_trouble(turns)
+def _said(x: Exchange, turns: Sequence[Turn], speaker: Requester) -> Iterator[Claim]:
+    trouble = hypotheses.is_debugging(turns)
     for turn in turns:
         if message := signals.commit_message(turn):
             yield _claim(x, turn, ClaimKind.AGREEMENT, f"Committed: {message}")
         if turn.tool is not None or not turn.text or signals.is_interruption(turn):
             continue
-        if by_person(turn, speaker):
+        if is_by_person(turn, speaker):
             yield from _of_person(x, turn)
         elif turn.role is Role.ASSISTANT and turn.trust is not Trust.EXTERNAL:
             yield from _of_agent(x, turn, trouble)
@@ -107,14 +107,14 @@ def _of_person(x: Exchange, turn: Turn) -> Iterator[Claim]:
 
 
 def _of_agent(x: Exchange, turn: Turn, trouble: bool) -> Iterator[Claim]:
-    if not hypotheses.may_tell(turn.text[:_READ]):
+    if not hypotheses.may_mention_cause(turn.text[:_READ]):
         return
     for sentence in _sentences(turn):
         if hypotheses.disproves(sentence):
             yield _claim(x, turn, ClaimKind.DISPROOF, sentence)
         if hypotheses.states_cause(sentence):
             yield _claim(x, turn, ClaimKind.FINDING, sentence)
-        elif trouble and hypotheses.guesses(sentence) and not is_chatter(sentence):
+        elif trouble and hypotheses.is_guess(sentence) and not is_chatter(sentence):
             guess = _claim(x, turn, ClaimKind.HYPOTHESIS, sentence)
             yield replace(guess, status=Status.HYPOTHESIS)
 
@@ -140,7 +140,7 @@ def _claim(x: Exchange, turn: Turn, kind: ClaimKind, sentence: str, person: bool
     )  # fmt: skip
 
 
-def _settled(made: Sequence[Claim], turns: Sequence[Turn], speaker: Speaker) -> Iterator[Claim]:
+def _settled(made: Sequence[Claim], turns: Sequence[Turn], speaker: Requester) -> Iterator[Claim]:
     """The claims, each with what the exchange itself shows of it."""
     proof = _proof(turns, speaker)
     for claim in made:
@@ -163,11 +163,11 @@ def _settled(made: Sequence[Claim], turns: Sequence[Turn], speaker: Speaker) -> 
 
 def _ended(claim: Claim, made: Sequence[Claim]) -> tuple[Status, Claim] | None:
     """How a later claim of the same exchange ends this one, and which."""
-    own = hypotheses.matter_of(claim.text)
+    own = hypotheses.topic_stems(claim.text)
     for later in made:
         if (later.seq, later.kind is not ClaimKind.DISPROOF) <= (claim.seq, True) or later is claim:
             continue
-        same = hypotheses.same_cause(own, hypotheses.matter_of(later.text))
+        same = hypotheses.same_cause(own, hypotheses.topic_stems(later.text))
         if later.kind is ClaimKind.DISPROOF and (same or _points_back(later, claim, made)):
             return Status.RETRACTED, later
         if later.kind is ClaimKind.FINDING and claim.kind is ClaimKind.HYPOTHESIS:
@@ -177,13 +177,13 @@ def _ended(claim: Claim, made: Sequence[Claim]) -> tuple[Status, Claim] | None:
 
 def _points_back(disproof: Claim, claim: Claim, made: Sequence[Claim]) -> bool:
     """`That was not it` is about the last guess before it."""
-    if len(hypotheses.matter_of(disproof.text)) > 1:
+    if len(hypotheses.topic_stems(disproof.text)) > 1:
         return False
     before = [c for c in made if c.kind is ClaimKind.HYPOTHESIS and c.seq < disproof.seq]
     return bool(before) and before[-1].id == claim.id
 
 
-def _proof(turns: Sequence[Turn], speaker: Speaker) -> Turn | None:
+def _proof(turns: Sequence[Turn], speaker: Requester) -> Turn | None:
     """The last turn that shows that what was found is so: tests that pass after something was
     changed, a commit, or a person's yes."""
     changed = False
@@ -196,7 +196,7 @@ def _proof(turns: Sequence[Turn], speaker: Speaker) -> Turn | None:
             proof = turn if changed and tool.ok else (None if tool.ok is False else proof)
         elif signals.commit_message(turn):
             proof = turn
-        elif by_person(turn, speaker) and turn.seq > turns[0].seq:
+        elif is_by_person(turn, speaker) and turn.seq > turns[0].seq:
             if hypotheses.agrees(turn.text):
                 proof = turn
             elif hypotheses.disagrees(turn.text):
@@ -253,7 +253,7 @@ def _fix_told(
         if turn.role is not Role.ASSISTANT or turn.seq < since or turn.trust is Trust.EXTERNAL:
             continue
         for sentence in _sentences(turn):
-            cause, fix = hypotheses.states_cause(sentence), hypotheses.tells_fix(sentence)
+            cause, fix = hypotheses.states_cause(sentence), hypotheses.states_fix(sentence)
             if not (cause or fix) or is_chatter(sentence) or len(sentence) < 40:
                 continue
             line = next((line for line in lines if _speaks_of(sentence, line, 3)), "")
@@ -263,7 +263,7 @@ def _fix_told(
 
 
 def _speaks_of(sentence: str, other: str, words: int) -> bool:
-    return len(hypotheses.matter_of(sentence) & hypotheses.matter_of(other)) >= words
+    return len(hypotheses.topic_stems(sentence) & hypotheses.topic_stems(other)) >= words
 
 
 def _core(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
@@ -271,7 +271,7 @@ def _core(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
     request = " ".join(t.text[:500] for t in turns if t.role is Role.USER).lower()
     if x.outcome is not Outcome.DONE or len(x.files_modified) < 2:
         return
-    if not any(word in request for word in _REWORKS) or _proof(turns, Speaker()) is None:
+    if not any(word in request for word in _REWORKS) or _proof(turns, Requester()) is None:
         return
     for turn in reversed(turns):
         if turn.role is not Role.ASSISTANT or turn.trust is Trust.EXTERNAL:

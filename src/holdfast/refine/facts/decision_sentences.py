@@ -58,23 +58,23 @@ _REPORT = re.compile(
 )
 
 
-class Ruling(NamedTuple):
+class DecisionSentence(NamedTuple):
     """A sentence that settles something: `outright` in so many words, or as an order. `place`
     is where in its text it stands."""
 
     sentence: str
     strength: float
     rejects: bool
-    place: int
+    position: int
     outright: bool = False
 
 
-def find_rulings(text: str, by_person: bool) -> list[Ruling]:
+def find_rulings(text: str, by_person: bool) -> list[DecisionSentence]:
     """The sentences of a text that settle something, or come near to it, in their order. A short
     text in which something is settled is one ruling: its other sentences say why."""
     typed = by_person and len(text) <= _TYPED
     text = text[:_READ]
-    found: list[Ruling] = []
+    found: list[DecisionSentence] = []
     if not _may_settle(text, typed):
         return found
     for place, sentence in enumerate(sentences(text)):
@@ -82,12 +82,12 @@ def find_rulings(text: str, by_person: bool) -> list[Ruling]:
         if strength:
             rejects = _REJECTS.search(sentence) is not None
             outright = bool(_SETTLES.search(sentence) or _ORDERS.match(sentence))
-            found.append(Ruling(sentence, strength, rejects, place, outright))
+            found.append(DecisionSentence(sentence, strength, rejects, place, outright))
     best = max((ruling.strength for ruling in found), default=0.0)
     if len(text) <= _SHORT and best >= ENOUGH:
         whole = squeeze(plain(text))
         rejects, outright = any(r.rejects for r in found), any(r.outright for r in found)
-        return [Ruling(whole, best, rejects, 0, outright)]
+        return [DecisionSentence(whole, best, rejects, 0, outright)]
     return found
 
 

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 
 from holdfast.language import cut
 from holdfast.model.accounts import Used
+from holdfast.model.corrections import worded_memory
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, FactKind, How, Review, ReviewState
-from holdfast.model.trust import Status
+from holdfast.model.trust import ENDED, Status
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import fact_passage
 from holdfast.refine.core.statement_similarity import overlap, shape_of
-from holdfast.refine.facts.claim_outcomes import Course
-from holdfast.refine.facts.facts import Facts, Growing, decide, named
+from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
+from holdfast.refine.facts.fact_builder import Facts, Growing, decide, named
 from holdfast.refine.facts.rule_violations import Check, check_of, judge
-from holdfast.store.curated import worded_memory
-from holdfast.store.facts import ENDED, Knowledge, Known
 from holdfast.store.protocol import Writer
+from holdfast.store.protocol.facts import Knowledge, Known
 
 NAME = "facts"
 VERSION = 2
@@ -31,16 +31,16 @@ BREACHES = 5
 _DISPUTED = 0.4
 
 
-def know_facts(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
+def update_facts(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Bring the facts of every bank up to date that is behind; returns how many banks were."""
     behind = writer.banks_behind(NAME, VERSION)
     for bank in behind:
-        make_facts(writer, bank)
-        tick()
+        update_bank_facts(writer, bank)
+        on_progress()
     return len(behind)
 
 
-def make_facts(writer: Writer, bank: str) -> None:
+def update_bank_facts(writer: Writer, bank: str) -> None:
     """Bring the facts of one bank up to date, if it is behind."""
     with writer.transaction():
         last = 0
@@ -62,8 +62,8 @@ def _knowledge(writer: Writer, bank: str) -> Knowledge:
     _confirm(writer.curations(bank), shown)
     _dispute(shown, claims)
     reviews = _review(bank, shown, decisions)
-    course = Course(claims)
-    course.run()
+    course = ClaimOutcomes(claims)
+    course.apply_claims()
     for growing in shown:
         _end_claims(course, growing)
     made = [growing.fact(bank) for growing in shown]
@@ -72,7 +72,7 @@ def _knowledge(writer: Writer, bank: str) -> Knowledge:
             Known(fact, fact_passage(fact) if growing.is_told else None)
             for fact, growing in zip(made, shown, strict=True)
         ],
-        [*(life for growing in shown for life in growing.lives), *course.lives()],
+        [*(life for growing in shown for life in growing.lives), *course.status_changes()],
         [bearing._replace(fact=growing.id) for growing in shown for bearing in growing.bearings],
         reviews,
         sorted(facts.dropped.items()),
@@ -212,13 +212,13 @@ def _decided(item: Review, verdict: Curated, state: ReviewState) -> Review:
     )  # fmt: skip
 
 
-def _end_claims(course: Course, growing: Growing) -> None:
+def _end_claims(course: ClaimOutcomes, growing: Growing) -> None:
     """The statements of a fact share its fate; where they stand, the fact that holds is named."""
     for life in growing.lives:
         if life.status in ENDED:
             name = growing.superseded_by if life.status is Status.SUPERSEDED else growing.uri
             for claim in growing.claims:
                 if claim.exchange and claim.time < life.time:
-                    course.end(claim, life.time, life.status, name or life.because)
+                    course.set_status(claim, life.time, life.status, name or life.because)
                 elif claim.time < life.time:
-                    course.end_memory(claim.id, life.time, life.status, name or life.because)
+                    course.set_memory_status(claim.id, life.time, life.status, name or life.because)

@@ -132,13 +132,13 @@ _HINTS = (
 )  # fmt: skip
 
 
-def may_tell(text: str) -> bool:
+def may_mention_cause(text: str) -> bool:
     """Whether it is worth taking a text apart."""
     low = text.lower()
     return not text.isascii() or any(hint in low for hint in _HINTS)
 
 
-def guesses(sentence: str) -> bool:
+def is_guess(sentence: str) -> bool:
     """Whether a sentence guesses at a cause."""
     hedged = _HEDGE.search(sentence) and _OF_CAUSE.search(sentence)
     return bool(hedged or _OUTRIGHT.search(sentence)) and not _DISPROOF.search(sentence)
@@ -150,7 +150,7 @@ def states_cause(sentence: str) -> bool:
     return bool(sure) and not _only_disproves(sentence)
 
 
-def tells_fix(sentence: str) -> bool:
+def states_fix(sentence: str) -> bool:
     """Whether a sentence says what ended a problem."""
     return bool(_FIX.search(sentence)) and not _HEDGE.search(sentence)
 
@@ -179,7 +179,7 @@ def disagrees(text: str) -> bool:
     return bool(_DISAGREES.search(text[:300]))
 
 
-def is_trouble(turns: Sequence[Turn]) -> bool:
+def is_debugging(turns: Sequence[Turn]) -> bool:
     """Whether a group of turns hunts for a cause."""
     for turn in turns:
         if turn.role is Role.USER and _TROUBLE.search(turn.text[:2000]):
@@ -201,7 +201,7 @@ _OF_GUESSING = frozenset(
 )
 
 
-def matter_of(sentence: str) -> frozenset[str]:
+def topic_stems(sentence: str) -> frozenset[str]:
     """The stems that say what a guess, a cause or a disproof is about."""
     said = {stem(w) for w in words(sentence) if w not in STOPWORDS and len(w) > 1}
     return frozenset(said - _OF_GUESSING)

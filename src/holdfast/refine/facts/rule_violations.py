@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.language import stem
 from holdfast.model.records import Turn
-from holdfast.refine.core.signals import EDITORS, SHELLS
+from holdfast.refine.core.signals import EDIT_TOOLS, SHELLS
 from holdfast.refine.core.statement_similarity import shape_of
 
 # Programs that a rule may be about; a word that is none of these is no command.
@@ -93,7 +93,7 @@ def judge(check: Check, turn: Turn) -> bool | None:
     tool = turn.tool
     if tool is None or tool.ok is False:
         return None
-    if tool.name in EDITORS:
+    if tool.name in EDIT_TOOLS:
         return _judge_edit(check, tool.target)
     if tool.name not in SHELLS or not (check.wanted or check.unwanted):
         return None

@@ -19,8 +19,8 @@ from holdfast.model.records import Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.refine.core import signals
 from holdfast.refine.git.commit_matching import spoken_of
-from holdfast.store.history import Authored
 from holdfast.store.protocol import Reader, Writer
+from holdfast.store.protocol.git_history import Authored
 
 NAME, VERSION = "authorship", 2
 _PRINTED = re.compile(r"^\[[^\]\n]*\b([0-9a-f]{7,40})\] ", re.MULTILINE)

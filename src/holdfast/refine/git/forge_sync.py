@@ -29,8 +29,8 @@ from holdfast.refine.git.threads import (
 from holdfast.refine.ingest.erasure_marks import Erased
 from holdfast.sources.forge.drafts import Account, Forge, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import normal_time
-from holdfast.store.forge import Followed
 from holdfast.store.protocol import Writer
+from holdfast.store.protocol.forge import Followed
 
 MOST_REMARKS = 1000
 LONGEST = 20_000

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
+from holdfast.model.corrections import worded_commit
 from holdfast.model.query import Passage
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
@@ -26,9 +27,8 @@ from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.log import read_log
 from holdfast.sources.git.patches import read_patches
 from holdfast.sources.git.refs import Tips, astray, count, read_tags, read_tips, still_there
-from holdfast.store.curated import worded_commit
-from holdfast.store.history import Patch, Repository, Tagged
 from holdfast.store.protocol import Reader, Writer
+from holdfast.store.protocol.git_history import Patch, Repository, Tagged
 
 COMMITS_AT_ONCE = 200
 _REVERTS = re.compile(r"\bThis reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)

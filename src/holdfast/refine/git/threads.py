@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
+from holdfast.model.corrections import worded_remark, worded_thread
 from holdfast.model.forge import Pull, Remark, RemarkKind, Thread, ThreadState
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
-from holdfast.refine.core.passages import date_words, parts_of_names
-from holdfast.store.forge import worded_remark, worded_thread
+from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.store.protocol import Reader, Writer
 
 FORGED = ("pull", "issue", "remark")
@@ -70,7 +70,7 @@ def thread_passage(thread: Thread) -> Passage:
     context = f"{date_words(t.time)} {t.author} {' '.join((*t.labels, *more))}"
     unmerged = isinstance(t, Pull) and t.state is ThreadState.CLOSED
     return Passage(
-        t.bank, word_of_thread(t), t.id, "", t.time, body, f"{context} {parts_of_names(body)}",
+        t.bank, word_of_thread(t), t.id, "", t.time, body, f"{context} {split_identifiers(body)}",
         t.trust, Status.RETRACTED if unmerged else Status.OBSERVED, hash=content_id(body),
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def remark_passage(remark: Remark, title: str = "") -> Passage | None:
     if r.bot or not r.text:
         return None
     body = remark_text(r)[:_LONGEST]
-    context = f"{date_words(r.time)} {title} {r.path} {parts_of_names(body)}"
+    context = f"{date_words(r.time)} {title} {r.path} {split_identifiers(body)}"
     status = Status.RETRACTED if r.state == "dismissed" else Status.OBSERVED
     return Passage(
         r.bank, "remark", r.id, "", r.time, body, context, r.trust, status, hash=content_id(body)

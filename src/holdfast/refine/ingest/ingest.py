@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from holdfast.model.ledger import Skip, Source
 from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.core.executor import Alone, Crew, Processes
+from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.ingest.read_plan import Input, Job, Planner, note_gone
 from holdfast.refine.ingest.segments import POOL_FROM_BYTES, read_jobs
 from holdfast.refine.ingest.turns import Rules
@@ -71,7 +71,7 @@ def ingest(
     now: Callable[[], str],
     workers: int = 1,
     progress: Progress = lambda done, total: None,
-    crew: Crew | None = None,
+    crew: Executor | None = None,
     tick: Callable[[int], None] = lambda sessions: None,
 ) -> Account:
     """Read the inputs into the store: files by so many processes, and what follows from them by
@@ -82,7 +82,7 @@ def ingest(
     jobs = [job for item in inputs if (job := planner.plan(item))]
     account.gone = note_gone(writer)
     total = sum(job.size - job.start for job in jobs)
-    own = Processes(workers) if workers > 1 and total >= POOL_FROM_BYTES else Alone()
+    own = ProcessExecutor(workers) if workers > 1 and total >= POOL_FROM_BYTES else NoExecutor()
     hands = crew or own
     done = 0
     try:
@@ -102,7 +102,7 @@ def _store_pieces(
     jobs: list[Job],
     rules: Rules,
     now: Callable[[], str],
-    crew: Crew,
+    crew: Executor,
     account: Account,
 ) -> Iterator[tuple[int, bool]]:
     """Write the pieces as they come; yields the bytes just dealt with, and whether a file

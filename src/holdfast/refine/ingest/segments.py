@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.model.ledger import Skip
-from holdfast.refine.core.executor import Crew
+from holdfast.refine.core.executor import Executor
 from holdfast.refine.ingest.read_plan import Job
 from holdfast.refine.ingest.turns import Refined, Rules, refine
 from holdfast.sources.byte_source import Openable
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     last: bool
 
 
-def read_jobs(jobs: Iterable[Job], rules: Rules, crew: Crew) -> Iterator[Piece]:
+def read_jobs(jobs: Iterable[Job], rules: Rules, crew: Executor) -> Iterator[Piece]:
     """Read every job, segment by segment, in order; here what nobody of the crew could do."""
     parts = ((job, segment, rules) for job, segment in _segments(jobs))
     for part, read in crew.map(_read, parts):

@@ -19,7 +19,7 @@ from holdfast.model.records import Exchange, Turn
 from holdfast.refine.memories.retention_rules import MOST, WHAT_LIMIT, WHY_LIMIT, sighting
 from holdfast.refine.model_output.evidence import FACT_SHARE, TOLD_SHARE, Evidence, clean
 from holdfast.refine.sessions.summaries import exchange_hash
-from holdfast.store.calls import Summaries
+from holdfast.store.protocol.model_calls import Summaries
 
 _SHORT = 120
 

@@ -20,8 +20,8 @@ from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, ToolCa
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.core import signals
-from holdfast.refine.core.commands import Command, command_of, error_in, is_lacking
-from holdfast.refine.core.passages import date_words, parts_of_names
+from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
+from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.memories.salience import (
     LONGEST,
     is_lasting_cause,
@@ -74,7 +74,7 @@ def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) 
         (turn, command)
         for turn in turns
         if turn.tool is not None and turn.tool.name in signals.SHELLS
-        if (command := command_of(turn.tool)) is not None
+        if (command := parse_command(turn.tool)) is not None
     ]
     cause = _cause(exchange, turns)
     done = _experience(exchange, turns, cause)
@@ -137,7 +137,7 @@ def sighting(
     x = exchange
     what = cut(what, WHAT_LIMIT)
     proof = tuple(uri("turn", turn.id) for turn in evidence[:3])
-    context = f"{date_words(x.started)} {network.value} {where} {parts_of_names(what)}"
+    context = f"{date_words(x.started)} {network.value} {where} {split_identifiers(what)}"
     return Sighting(
         key or key_of(network, what),
         x.first_seq,
@@ -170,7 +170,7 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> Sighting | No
     if changed and not any(base_name(path) in lead for path in changed):
         more = len(changed) - _NAMED
         lead += f" in {', '.join(changed[:_NAMED])}" + (f" and {more} more" if more > 0 else "")
-    proof = [t for t in turns if t.tool is not None and t.tool.name in signals.EDITORS][:2]
+    proof = [t for t in turns if t.tool is not None and t.tool.name in signals.EDIT_TOOLS][:2]
     tests = [t for t in turns if signals.is_test(t)]
     return sighting(
         x,
@@ -269,20 +269,20 @@ def _errors(
         tool = turn.tool
         if tool is None or turn.trust is Trust.EXTERNAL:
             continue
-        if tool.name in signals.EDITORS and tool.ok is not False and tool.target:
+        if tool.name in signals.EDIT_TOOLS and tool.ok is not False and tool.target:
             for files in changed.values():
                 files.append(tool.target)
         command = ran.get(turn.id)
         if command is None:
             continue
         name = command.name
-        if tool.ok and command.of_project and changed.get(name):
+        if tool.ok and command.is_project_command and changed.get(name):
             return [_ended(x, name, failed[name], turn, changed[name], cause)]
         error = _error_of(tool, command)
         if error:
             failed[name] = turn, error
             # No change to a file provides what is not installed.
-            changed |= {} if is_lacking(error) else {name: []}
+            changed |= {} if is_missing_dependency(error) else {name: []}
     return [
         sighting(
             x, Network.OBSERVATION, f"`{name}` fails with “{error}”", evidence=[turn], needs=2
@@ -292,8 +292,8 @@ def _errors(
 
 
 def _error_of(tool: ToolCall, command: Command) -> str:
-    error = error_in(tool.result) if tool.ok is False else ""
-    return error if command.of_project or is_lacking(error) else ""
+    error = find_error(tool.result) if tool.ok is False else ""
+    return error if command.is_project_command or is_missing_dependency(error) else ""
 
 
 def _ended(
@@ -311,13 +311,13 @@ def _commands(x: Exchange, ran: Sequence[tuple[Turn, Command]]) -> list[Sighting
     found: list[Sighting] = []
     for turn, command in ran:
         went_well = turn.tool is not None and turn.tool.ok
-        if not went_well or not command.of_project or turn.trust is Trust.EXTERNAL:
+        if not went_well or not command.is_project_command or turn.trust is Trust.EXTERNAL:
             continue
-        what = f"The tests run with `{command.name}`" if command.tests else (
+        what = f"The tests run with `{command.name}`" if command.runs_tests else (
             f"`{command.name}` is run in this project, and succeeds"
         )  # fmt: skip
         key = f"{Network.WORLD.value}:{content_id('command', command.name)}"
-        needs = 1 if command.tests else 2
+        needs = 1 if command.runs_tests else 2
         found.append(
             sighting(
                 x, Network.WORLD, what, where=" ", trust=turn.trust, evidence=[turn], needs=needs,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from holdfast.model.corrections import worded_commit, worded_memory
 from holdfast.model.knowledge import FactKind, Memory
 from holdfast.model.team import Commit
+from holdfast.model.trust import ENDED
 from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.patterns import make_patterns
 from holdfast.refine.rules.statements import of_commit, of_memory, of_session
-from holdfast.store.curated import worded_commit, worded_memory
-from holdfast.store.facts import ENDED
 from holdfast.store.protocol import Writer
 
 NAME = "patterns"

@@ -19,7 +19,7 @@ from holdfast.model.knowledge import Pattern
 from holdfast.model.trust import Trust, least_trusted
 from holdfast.refine.rules.conventions import as_rule
 from holdfast.refine.rules.domains import domain_of
-from holdfast.store.statements import Statement
+from holdfast.store.protocol.rules import Statement
 
 _START = 0.5
 _PER_OCCURRENCE = 0.15

@@ -23,7 +23,7 @@ from holdfast.refine.rules.domains import domain_of
 from holdfast.sources.rule_files import LONGEST_FILE, read_rule_file
 from holdfast.sources.rule_places import RULES, RulePlace, rule_places, top_of
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.rules import SeenFile
+from holdfast.store.protocol.rules import SeenFile
 
 _SESSIONS = 20
 _OWN = ("CLAUDE.local.md",)

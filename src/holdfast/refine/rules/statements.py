@@ -16,7 +16,7 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.rules.conventions import Convention, find_conventions
-from holdfast.store.statements import Statement
+from holdfast.store.protocol.rules import Statement
 
 USER = "user"
 _FILES = 40

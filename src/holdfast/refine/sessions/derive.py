@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from holdfast.model.records import Exchange, Role, Session, Turn
-from holdfast.refine.core.passages import TurnPassages
-from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.core.passages import TurnPassageBuilder
+from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.sessions.digests import make_digest
 from holdfast.refine.sessions.exchanges import Grouping
 from holdfast.refine.sessions.overlay import Overlay, Sight
-from holdfast.store.curated import Hidden
 from holdfast.store.protocol import Derived, Stale, Writer
+from holdfast.store.protocol.curation import Hidden
 
 
 class Turns(Protocol):
@@ -45,8 +45,8 @@ def derive_outdated(
 ) -> int:
     """Make again what older rules made; returns how many sessions it was. `tick` is told how many
     are done, and how many there are."""
-    done, total = 0, writer.count_outdated(RULES)
-    while outdated := writer.outdated(RULES, limit=50):
+    done, total = 0, writer.count_outdated(RULES_VERSION)
+    while outdated := writer.outdated(RULES_VERSION, limit=50):
         for bank, session in outdated:
             derive_session(writer, Stale(bank, session, 0))
             done += 1
@@ -58,13 +58,13 @@ def derive_session(writer: Writer, stale: Stale) -> None:
     """Replace what is derived from the changed part of one session."""
     bank, session, _ = stale
     with writer.transaction():
-        if writer.rules_of(bank, session) != RULES:
+        if writer.rules_of(bank, session) != RULES_VERSION:
             stale = stale._replace(first=0)
         kept = _unchanged(writer, stale)
         first = kept[-1].last_seq + 1 if kept else 0
         known = writer.session(bank, session)
         writer.put_derived(bank, session, derive(writer, stale, known, kept, first), first)
-        writer.note_rules(bank, session, RULES)
+        writer.note_rules(bank, session, RULES_VERSION)
 
 
 def _unchanged(writer: Writer, stale: Stale) -> list[Exchange]:
@@ -95,7 +95,7 @@ def derive(
     exchanges = list(kept)
     said = ""
     overlay = Overlay(writer, stale.bank, stale.session)
-    passages = TurnPassages(_words_before(writer, kept))
+    passages = TurnPassageBuilder(_words_before(writer, kept))
     grouping = Grouping(dialogue=not _has_answers(writer, stale.bank, stale.session))
 
     def close(group: list[Turn]) -> Iterator[Derived]:
@@ -111,7 +111,7 @@ def derive(
         if overlay.hides(turn, grouping.exchange):
             yield Hidden(turn.id)
             continue
-        yield overlay.place(passages.make(turn), turn, grouping.exchange)
+        yield overlay.place(passages.build(turn), turn, grouping.exchange)
         if turn.role is Role.ASSISTANT:
             said = turn.text
     if group := grouping.finish():
@@ -129,14 +129,14 @@ def _turns_back(writer: Turns, kept: Sequence[Exchange]) -> Iterator[list[Turn]]
 
 def _words_before(writer: Sight, kept: Sequence[Exchange]) -> str:
     """What the first turn that is derived anew follows upon."""
-    passages = TurnPassages()
+    passages = TurnPassageBuilder()
     for turns in _turns_back(writer, kept):
-        passages = TurnPassages()
+        passages = TurnPassageBuilder()
         for turn in turns:
-            passages.make(turn)
+            passages.build(turn)
         if any(turn.role is not Role.TOOL for turn in turns):
             break
-    return passages.before
+    return passages.previous
 
 
 def last_said(writer: Turns, kept: Sequence[Exchange]) -> str:

@@ -16,8 +16,8 @@ from holdfast.errors import HoldfastError
 from holdfast.inference.embedder import Embedder
 from holdfast.inference.model_choice import choose_embedder
 from holdfast.model.query import Passage
-from holdfast.refine.core.executor import Alone, Crew
-from holdfast.refine.core.passages import EAGER, LATER
+from holdfast.refine.core.executor import Executor, NoExecutor
+from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.settings import Settings
 from holdfast.store.protocol import Writer
 
@@ -42,7 +42,7 @@ class _Unit(NamedTuple):
 class Hands(NamedTuple):
     """Who embeds, with which model of the settings ("" is the packaged one)."""
 
-    crew: Crew
+    crew: Executor
     model: str = ""
 
 
@@ -56,7 +56,7 @@ class Wanted(NamedTuple):
 def embed_waiting(
     writer: Writer,
     embedder: Embedder,
-    kinds: Sequence[str] = (*EAGER, *LATER),
+    kinds: Sequence[str] = (*EMBEDDED_FIRST, *EMBEDDED_LATER),
     seconds: float | None = None,
     tick: Callable[[int], None] = lambda done: None,
     hands: Hands | None = None,
@@ -74,7 +74,7 @@ def embed_waiting(
             distinct = list({(p.bank, p.hash): p for p in listed}.values())
             starts = range(0, len(distinct), _AT_ONCE)
             batches = [distinct[start : start + _AT_ONCE] for start in starts]
-            for batch, vectors in _by_hands(embedder, batches, hands or Hands(Alone())):
+            for batch, vectors in _by_hands(embedder, batches, hands or Hands(NoExecutor())):
                 if until is not None and monotonic() > until:
                     return done
                 _embed(writer, embedder, batch, vectors)

@@ -15,7 +15,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
-from holdfast.refine.core.keywords import keywords
+from holdfast.refine.core.keywords import extract_keywords
 
 TITLE_LIMIT = 90
 SUMMARY_LIMIT = 320
@@ -93,8 +93,8 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
     request = request[:_READ]
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]
     reply = _resolution(said)[:_READ]
-    read = _files(turns, signals.READERS)
-    modified = _files(turns, signals.EDITORS)
+    read = _files(turns, signals.READ_TOOLS)
+    modified = _files(turns, signals.EDIT_TOOLS)
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     asks = signals.is_question(request)
     changed = bool(modified or commits) or (signals.delegates(turns) and not asks)
@@ -119,7 +119,7 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
         outcome=signals.ending(turns, changed),
         trust=least_trusted(turn.trust for turn in turns),
         facts=tuple(facts[:FACTS_LIMIT]),
-        keywords=keywords(request, reply, [*modified, *read]),
+        keywords=extract_keywords(request, reply, [*modified, *read]),
         files_read=tuple(path for path in read if path not in modified)[:FILES_LIMIT],
         files_modified=modified[:FILES_LIMIT],
         branch=next((turn.branch for turn in turns if turn.branch), ""),

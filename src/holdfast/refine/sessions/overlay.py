@@ -12,17 +12,18 @@ from dataclasses import replace
 from typing import Protocol
 
 from holdfast.language import cut
+from holdfast.model.corrections import worded
 from holdfast.model.curation import Curated
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.refine.core.passages import digest_passage, exchange_passage
-from holdfast.refine.facts.claims import Speaker, make_claims
+from holdfast.refine.facts.claims import Requester, make_claims
 from holdfast.refine.sessions.digests import digest_id
 from holdfast.refine.sessions.exchanges import TITLE_LIMIT, exchange_id, make_exchange
 from holdfast.refine.sessions.summaries import ByModel, Made
-from holdfast.store.curated import Superseded, worded
 from holdfast.store.protocol import Derived
+from holdfast.store.protocol.curation import Superseded
 
 _LINE = "\n"
 
@@ -58,7 +59,7 @@ class Overlay:
         # Every turn has a session; one that cannot be had is forgotten, itself or its parent.
         known = reader.session(bank, session)
         self._all_gone = known is None
-        self._speaker = Speaker(of_agents=known is not None and bool(known.parent))
+        self._speaker = Requester(is_agent=known is not None and bool(known.parent))
         self._hidden: set[str] = set()
 
     def hides(self, turn: Turn, exchange: str) -> bool:
@@ -116,7 +117,7 @@ class Overlay:
             return made, [made, exchange_passage(made), *claims]
         was = Superseded("exchange", id, exchange_passage(made).body)
         made = correct_exchange(made, known.text)
-        anew = make_claims(made, [_said_by_person(shown[0], known)], Speaker())
+        anew = make_claims(made, [_said_by_person(shown[0], known)], Requester())
         # Nobody said so in any turn: it stands in the exchange as a whole.
         claims = [replace(claim, turn="", share=0.0) for claim in anew]
         return made, [made, exchange_passage(made), was, *claims]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from holdfast.model.accounts import Summary
 from holdfast.model.curation import Curated
 from holdfast.model.records import Session, Turn
-from holdfast.refine.core.executor import Crew
-from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.core.executor import Executor
+from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.sessions.derive import derive, derive_session
 from holdfast.store.protocol import Derived, Stale, Writer
 
@@ -63,7 +63,7 @@ def make(handed: Handed) -> list[Derived]:
     return list(derive(handed, Stale(handed.bank, handed.id, 0), handed.known, [], 0))
 
 
-def derive_by(crew: Crew, writer: Writer, tick: Callable[[int], None] = lambda done: None) -> int:
+def derive_by(crew: Executor, writer: Writer, tick: Callable[[int], None] = lambda done: None) -> int:
     """Bring every stale session up to date; returns how many there were. `tick` is told how many
     are done."""
     done = 0
@@ -112,5 +112,5 @@ def _put(writer: Writer, handed: Handed, made: list[Derived]) -> bool:
         if writer.has_summaries(bank) or _hand_out(writer, bank, session) != handed:
             return False
         writer.put_derived(bank, session, made, 0)
-        writer.note_rules(bank, session, RULES)
+        writer.note_rules(bank, session, RULES_VERSION)
         return True

@@ -72,7 +72,7 @@ FORM: Schema = {
 Call = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 
 
-class Lookups:
+class LookupTools:
     """The tools in a model's hands: what they give as text, which records they showed, and how
     much that was."""
 
@@ -89,7 +89,7 @@ class Lookups:
         self._counting = Lock()
         self.shown: dict[str, Mapping[str, Any]] = {}
 
-    def box(self, tools: Sequence[Tool]) -> Toolbox:
+    def toolbox(self, tools: Sequence[Tool]) -> Toolbox:
         """What a model is given, with what is left to show."""
         return Toolbox(tuple(tools), self.look_up, TURNS, self._left, self._stopped)
 
@@ -187,29 +187,29 @@ def read_sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-class Checked(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """An answer of which only what is borne out remains, and how many sentences did not."""
 
     answer: Answer
     dropped: int
 
 
-def check(
+def check_answer(
     sentences: Sequence[Sentence],
-    lookups: Lookups,
-    opened: Callable[[str], tuple[Hit, Citation] | None],
-    told: Answer,
+    lookups: LookupTools,
+    open_record: Callable[[str], tuple[Hit, Citation] | None],
+    draft: Answer,
     redactor: Redactor,
-) -> Checked:
+) -> CheckedAnswer:
     """The answer in a model's words, as far as the records bear it out; `opened` gives the record
     of a URI, and `told` is the answer to be said anew."""
     numbers: dict[str, tuple[int, Hit, Citation]] = {}
     lines: list[str] = []
     for sentence in sentences:
-        found = [(uri, opened(uri)) for uri in dict.fromkeys(map(_spelled, sentence.cites))]
+        found = [(uri, open_record(uri)) for uri in dict.fromkeys(map(_spelled, sentence.cites))]
         ours = [(uri, one) for uri, one in found if one is not None and uri in lookups.shown]
         text = redactor.redact(clean(sentence.text)).text
-        if not ours or not _borne_out(text, [one[0].text for _, one in ours], told.question):
+        if not ours or not _borne_out(text, [one[0].text for _, one in ours], draft.question):
             continue
         # A record that has next to no word of it does not say so, whatever stands beside it.
         ours = [cited for cited in ours if _bears_part(text, cited[1][0].text)]
@@ -221,8 +221,8 @@ def check(
         lines.append(f"{text}{marks}")
     dropped = len(sentences) - len(lines)
     if not lines:
-        return Checked(told, dropped)
-    return Checked(_answered(told, lines, list(numbers.values()), dropped), dropped)
+        return CheckedAnswer(draft, dropped)
+    return CheckedAnswer(_answered(draft, lines, list(numbers.values()), dropped), dropped)
 
 
 def _spelled(uri: str) -> str:
@@ -266,7 +266,7 @@ def _answered(
     )
 
 
-def abstained(told: Answer) -> Answer:
+def abstain(told: Answer) -> Answer:
     """What is said where a model looked and found nothing."""
     return replace(
         told,

@@ -243,7 +243,7 @@ def _line(item: Quote, number: int, fates: QuotedStatuses) -> str:
     mark += f" (with {item.hit.agent})" if item.hit.agent else ""
     if item.hit.kind == "rule":
         mark += f" ({item.hit.source.path.rpartition('/')[2]})"
-    mark += fates.mark(item.hit, item.sentence)
+    mark += fates.label(item.hit, item.sentence)
     if not item.hit.time:
         return f"{item.lead}{item.sentence}{mark} [{number}]"
     moment = datetime.fromisoformat(item.hit.time)

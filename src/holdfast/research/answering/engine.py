@@ -25,18 +25,18 @@ from holdfast.research.answering.evidence_chains import (
     COVERED,
     Chain,
     Link,
-    best_of,
+    best_chains,
+    best_excerpt,
     covers_enough,
-    extended,
-    said_in,
+    extend,
 )
 from holdfast.research.answering.next_queries import (
     SAME_SESSION,
     Lead,
     Scope,
-    follow,
-    leads,
-    starts,
+    find_leads,
+    follow_lead,
+    starting_chains,
 )
 from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
 from holdfast.store.protocol import Reader
@@ -56,7 +56,7 @@ _ADDED_NEARBY = 0.2
 _OTHERWISE = {"recent", "recent_sessions", "caused_by", "causes"}
 
 
-class Digger(Protocol):
+class HistoryAnswerer(Protocol):
     """Knows the ways to an answer that history has, for a question of such a form."""
 
     @property
@@ -64,23 +64,23 @@ class Digger(Protocol):
         """What it digs for, in words."""
         ...
 
-    def tell(self) -> Answer | None:
+    def answer(self) -> Answer | None:
         """The answer, if history has one."""
         ...
 
-    def reasons(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
+    def add_reason(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
         """The answer with a reason, where one was asked for and is missing."""
         ...
 
 
-class Ground(NamedTuple):
+class InvestigationInputs(NamedTuple):
     """What an investigation stands on."""
 
     reader: Reader
-    way: AskRequest
+    request: AskRequest
     search: Callable[[str], Recalled]
     effort: Effort
-    digger: Digger | None = None
+    history: HistoryAnswerer | None = None
     clock: Callable[[], float] = monotonic
 
 
@@ -89,11 +89,11 @@ def at_least(one: Confidence, other: Confidence) -> bool:
     return _ORDER.index(one) >= _ORDER.index(other)
 
 
-def investigate(ground: Ground) -> Iterator[Event]:
+def investigate(ground: InvestigationInputs) -> Iterator[Event]:
     """Answer a question, step by step. Whoever stops asking for the next event stops the work."""
-    question, digger = ground.way.question, ground.digger
+    question, digger = ground.request.question, ground.history
     yield Event(Stage.PLANNED, digger.purpose if digger else "A question of memory.")
-    told = digger.tell() if digger else None
+    told = digger.answer() if digger else None
     if told is not None:
         yield _reading(told, 1)
         yield _done(told)
@@ -101,10 +101,10 @@ def investigate(ground: Ground) -> Iterator[Event]:
     yield Event(Stage.SEARCHING, "Asking memory.", query=question)
     found = ground.search(question)
     yield _found(found.hits, 1, question)
-    answer = ask(ground.reader, found=found, now=ground.way.now, bank=ground.way.bank,
-                 question=question, layers=ground.way.layers, as_of=ground.way.as_of)  # fmt: skip
+    answer = ask(ground.reader, found=found, now=ground.request.now, bank=ground.request.bank,
+                 question=question, layers=ground.request.layers, as_of=ground.request.as_of)  # fmt: skip
     yield _reading(answer, 1)
-    answer = (digger.reasons(answer, found.hits) if digger else None) or answer
+    answer = (digger.add_reason(answer, found.hits) if digger else None) or answer
     if not _rests(ground, answer, found):
         case = _Case(ground, found, answer)
         yield from case.run()
@@ -113,13 +113,13 @@ def investigate(ground: Ground) -> Iterator[Event]:
     yield _done(answer)
 
 
-def _rests(ground: Ground, answer: Answer, found: Recalled) -> bool:
+def _rests(ground: InvestigationInputs, answer: Answer, found: Recalled) -> bool:
     """Whether nothing more is to be done: it is as sure as wanted, and one record says nearly all
     of it."""
     otherwise = any(_OTHERWISE & hit.why.keys() for hit in found.hits)
     sure = at_least(answer.confidence, ground.effort.wanted)
     whole = answer.confidence is Confidence.HIGH or _best(found) >= COVERED
-    return (sure and whole) or otherwise or ground.effort.rounds < 2 or ground.way.bank == ""
+    return (sure and whole) or otherwise or ground.effort.rounds < 2 or ground.request.bank == ""
 
 
 def _best(found: Recalled) -> float:
@@ -130,13 +130,13 @@ def _best(found: Recalled) -> float:
 class _Case:
     """The rounds after the first."""
 
-    def __init__(self, ground: Ground, found: Recalled, answer: Answer) -> None:
+    def __init__(self, ground: InvestigationInputs, found: Recalled, answer: Answer) -> None:
         self.answer = answer
         self.round = 1
         self.settled = False
         self._ground = ground
         self._found = found
-        way = ground.way
+        way = ground.request
         self._scope = Scope(way.bank, way.layers, way.as_of, way.now)
         self._terms: Terms = read_terms(way.question)
         self._weight = weigh(ground.reader, way.bank, self._terms.words).by_stem
@@ -149,19 +149,19 @@ class _Case:
         if not self._can_be_known():
             return
         hits = self._found.hits or self._found.misses
-        begun = starts(self._ground.reader, self._scope, self._terms, self._weight, hits)
-        chains = best_of(self._weight, begun, _BEAM)
+        begun = starting_chains(self._ground.reader, self._scope, self._terms, self._weight, hits)
+        chains = best_chains(self._weight, begun, _BEAM)
         while chains and self.round < self._ground.effort.rounds and self._has_time():
             self.round += 1
             longer: list[Chain] = []
             for lead in self._leads(chains):
                 if not self._has_time():
                     break
-                yield Event(Stage.SEARCHING, f"By {lead.by}.", self.round, lead.query)
-                hits = follow(self._ground.reader, self._scope, lead)
+                yield Event(Stage.SEARCHING, f"By {lead.reason}.", self.round, lead.query)
+                hits = follow_lead(self._ground.reader, self._scope, lead)
                 yield _found(hits, self.round, lead.query)
                 longer += self._joined(lead, hits)
-            chains = best_of(self._weight, longer, _BEAM)
+            chains = best_chains(self._weight, longer, _BEAM)
             if self._settle(chains):
                 yield _reading(self.answer, self.round)
             if self.settled:
@@ -170,7 +170,7 @@ class _Case:
     def _can_be_known(self) -> bool:
         """Whether the bank has the words that an answer would have to cover."""
         spelled = self._terms.words
-        counts = self._ground.reader.frequencies(self._ground.way.bank, spelled, 1)
+        counts = self._ground.reader.frequencies(self._ground.request.bank, spelled, 1)
         known = (stem(word) for word, count in zip(spelled, counts, strict=True) if count)
         return covers_enough(self._weight, frozenset(known))
 
@@ -181,7 +181,7 @@ class _Case:
         """The ways that were not tried yet, those of the best chain first."""
         found: list[Lead] = []
         for chain in chains:
-            for lead in leads(self._ground.reader, self._terms, chain):
+            for lead in find_leads(self._ground.reader, self._terms, chain):
                 name = f"{lead.query} {lead.session} {lead.ids}"
                 if name not in self._tried:
                     self._tried.add(name)
@@ -191,8 +191,8 @@ class _Case:
     def _joined(self, lead: Lead, hits: Sequence[Hit]) -> list[Chain]:
         made: list[Chain] = []
         for hit in hits:
-            least = _ADDED_NEARBY if lead.by == SAME_SESSION else ADDED
-            longer = extended(self._weight, lead.chain, hit, lead.by, lead.bridge, least)
+            least = _ADDED_NEARBY if lead.reason == SAME_SESSION else ADDED
+            longer = extend(self._weight, lead.chain, hit, lead.reason, lead.bridge, least)
             if longer is not None:
                 made.append(longer)
             elif coverage(self._weight, hit.text) >= _SURE_ALONE:
@@ -218,27 +218,27 @@ class _Case:
         cited = _cited(self.answer)[:1]
         goes_on = any(link.hit.uri in cited for link in chain.links)
         good = at_least(self.answer.confidence, Confidence.MEDIUM)
-        return not good or (goes_on and SAME_SESSION not in chain.by)
+        return not good or (goes_on and SAME_SESSION not in chain.link_reasons)
 
     def _by_chain(self, chain: Chain) -> Answer:
         """An answer of linked records, and what else was cited. Where no single one cleared the
         floor, or they only stand in one session, it is a weak one."""
-        weak = self._found.abstained or SAME_SESSION in chain.by
+        weak = self._found.abstained or SAME_SESSION in chain.link_reasons
         cited = {hit.uri: hit for hit in self._found.hits}
         others = [
-            Link(hit, *said_in(self._weight, hit.text))
+            Link(hit, *best_excerpt(self._weight, hit.text))
             for hit in (cited.get(uri) for uri in _cited(self.answer))
-            if hit is not None and not chain.holds(hit.uri)
+            if hit is not None and not chain.contains(hit.uri)
         ]
-        shown = (*chain.links, *(link for link in others if link.said))[:MAX_CITATIONS]
-        chosen = [Quote(link.hit, link.said, 0.0, link.hit.score) for link in shown]
+        shown = (*chain.links, *(link for link in others if link.excerpt))[:MAX_CITATIONS]
+        chosen = [Quote(link.hit, link.excerpt, 0.0, link.hit.score) for link in shown]
         note = (
             f"No single record says all of this: [1] to [{len(chain.links)}] are linked by "
-            f"{', '.join(chain.by)}."
+            f"{', '.join(chain.link_reasons)}."
         )
         self._new |= {link.hit.uri: link.hit for link in chain.links}
         sure = Confidence.LOW if weak else Confidence.MEDIUM
-        return compose(self._ground.reader, self._ground.way, chosen, sure, [note])
+        return compose(self._ground.reader, self._ground.request, chosen, sure, [note])
 
     def _by_more(self) -> Answer | None:
         """An answer from more records than the first round had. They are weighed by the question
@@ -248,7 +248,7 @@ class _Case:
         if not more or self._found.abstained:
             return None
         hits = sorted((*self._found.hits, *more), key=lambda hit: -hit.score)
-        way = self._ground.way
+        way = self._ground.request
         found = replace(self._found, hits=tuple(hits))
         return ask(
             self._ground.reader, way.bank, way.question, found, way.now, way.layers, way.as_of

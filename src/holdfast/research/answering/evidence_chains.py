@@ -30,7 +30,7 @@ class Link(NamedTuple):
     """A record of a chain, what it says, and which of the question's stems that covers."""
 
     hit: Hit
-    said: str
+    excerpt: str
     covers: frozenset[str]
 
 
@@ -38,7 +38,7 @@ class Chain(NamedTuple):
     """Linked records, and by what each is linked to those before."""
 
     links: tuple[Link, ...]
-    by: tuple[str, ...] = ()
+    link_reasons: tuple[str, ...] = ()
 
     @property
     def covers(self) -> frozenset[str]:
@@ -50,12 +50,12 @@ class Chain(NamedTuple):
         """The record that was added last."""
         return self.links[-1]
 
-    def holds(self, uri: str) -> bool:
+    def contains(self, uri: str) -> bool:
         """Whether a record is in it."""
         return any(link.hit.uri == uri for link in self.links)
 
 
-def said_in(weight: Mapping[str, float], text: str, must: str = "") -> tuple[str, frozenset[str]]:
+def best_excerpt(weight: Mapping[str, float], text: str, must: str = "") -> tuple[str, frozenset[str]]:
     """The few sentences of a text that stand together and cover most of a question, and what they
     cover; with a word that they must hold, "" where they do not."""
     told = [DIGEST_LABEL.sub("", s) for s in sentences(text[:_READ])]
@@ -64,7 +64,7 @@ def said_in(weight: Mapping[str, float], text: str, must: str = "") -> tuple[str
     for size in range(1, _WINDOW + 1):
         for first in range(max(1, len(kept) - size + 1)):
             said = squeeze(" ".join(kept[first : first + size]))
-            if not said or len(said) > MAX_SENTENCE_CHARS or (must and not holds(said, must)):
+            if not said or len(said) > MAX_SENTENCE_CHARS or (must and not mentions(said, must)):
                 continue
             stems = stems_in(weight, said)
             # One sentence more must be worth it.
@@ -74,7 +74,7 @@ def said_in(weight: Mapping[str, float], text: str, must: str = "") -> tuple[str
     return best
 
 
-def holds(text: str, name: str) -> bool:
+def mentions(text: str, name: str) -> bool:
     """Whether a text has a name, or all the words of it."""
     if name.lower() in text.lower():
         return True
@@ -91,7 +91,7 @@ def covers_enough(weight: Mapping[str, float], covered: frozenset[str]) -> bool:
     return bool(weight) and not heavy and share_of(weight, covered) >= COVERED
 
 
-def extended(
+def extend(
     weight: Mapping[str, float],
     chain: Chain,
     hit: Hit,
@@ -101,16 +101,16 @@ def extended(
 ) -> Chain | None:
     """A chain with one record more, if that adds so much to what is covered and does not stand
     without the rest."""
-    if chain.holds(hit.uri):
+    if chain.contains(hit.uri):
         return None
-    said, covers = said_in(weight, hit.text, must)
+    said, covers = best_excerpt(weight, hit.text, must)
     added = share_of(weight, covers - chain.covers)
     if not said or added < least or chain.covers <= covers:
         return None
-    return Chain((*chain.links, Link(hit, said, covers)), (*chain.by, by))
+    return Chain((*chain.links, Link(hit, said, covers)), (*chain.link_reasons, by))
 
 
-def best_of(weight: Mapping[str, float], chains: Sequence[Chain], most: int) -> list[Chain]:
+def best_chains(weight: Mapping[str, float], chains: Sequence[Chain], most: int) -> list[Chain]:
     """The chains that cover most, the shorter and the surer first among equals."""
 
     def worth(chain: Chain) -> tuple[float, int, float]:

@@ -28,7 +28,7 @@ _ENDING = regex(r"\b(?:ever )?(?:been )?(?:reverted|rolled back|introduced|added
 _EDGES = " ?.!,;:\"'`“”"
 
 
-def in_context(question: str, earlier: Sequence[str]) -> str:
+def complete_question(question: str, earlier: Sequence[str]) -> str:
     """The question as it is meant after earlier ones, the latest last; as it is, if it can stand
     by itself."""
     subject = next((s for s in map(subject_of, reversed(earlier)) if s), "")

@@ -23,7 +23,7 @@ from holdfast.recall.query.terms import ASKING, Terms
 from holdfast.recall.ranking.hits import hit as make_hit
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers.graph import named_in
-from holdfast.research.answering.evidence_chains import Chain, Link, holds, said_in
+from holdfast.research.answering.evidence_chains import Chain, Link, best_excerpt, mentions
 from holdfast.store.protocol import Reader
 
 _BRIDGES = 3
@@ -45,7 +45,7 @@ class Lead(NamedTuple):
     are records that are known by name."""
 
     chain: Chain
-    by: str
+    reason: str
     terms: tuple[str, ...] = ()
     bridge: str = ""
     session: str = ""
@@ -56,7 +56,7 @@ class Lead(NamedTuple):
     @property
     def query(self) -> str:
         """What is looked for, in words."""
-        return " ".join(self.terms) or self.by
+        return " ".join(self.terms) or self.reason
 
 
 class Scope(NamedTuple):
@@ -68,25 +68,25 @@ class Scope(NamedTuple):
     now: Callable[[], str]
 
 
-def leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
+def find_leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
     """The ways on from the last record of a chain."""
     last, covered = chain.last, chain.covers
     rest = tuple(word for word in terms.words if stem(word) not in covered)
-    if not rest or SAME_SESSION in chain.by:
+    if not rest or SAME_SESSION in chain.link_reasons:
         return []  # what only stands near is the end of a chain
     asked = {stem(word) for word in terms.words}
     found = [
         Lead(chain, f"“{bridge}”", (bridge, *rest), bridge)
-        for bridge in bridges(reader, last, asked)
+        for bridge in find_bridges(reader, last, asked)
     ]
     known = (*_made(reader, last.hit, chain, rest), *_discussed(reader, last.hit, chain, rest))
     return [*known, *found, *_nearby(last.hit, chain, rest)]
 
 
-def bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
+def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
     """What a record names that the question does not and that few others name: the rarest first."""
     own = set(asked)
-    bank, said = link.hit.bank, link.said
+    bank, said = link.hit.bank, link.excerpt
     known = [one.entity.name for one in named_in(reader, bank, said)]
     plain = [w for w in words(said) if len(w) > 3 and w not in STOPWORDS and w not in ASKING]
     wanted = dict.fromkeys((*names(said), *known, *plain))
@@ -123,7 +123,7 @@ def _made(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[L
 
 def _discussed(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
     """From a commit, a pull, an issue or a remark to what was said beside it."""
-    if LAYER_OF[hit.kind] is not Layer.TEAM or SAID_UNDER in chain.by:
+    if LAYER_OF[hit.kind] is not Layer.TEAM or SAID_UNDER in chain.link_reasons:
         return []
     id = hit.uri.rpartition("/")[2]
     if hit.kind == "commit":
@@ -137,7 +137,7 @@ def _discussed(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> l
     return [Lead(chain, SAID_UNDER, tuple(rest), ids=ids)] if ids else []
 
 
-def follow(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
+def follow_lead(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
     """What a lead leads to, best first; nothing that is not shown, or was not there yet."""
     pool = Pool()
     hosts: dict[str, bool] = {"": False}
@@ -146,8 +146,8 @@ def follow(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
             session = reader.session(passage.bank, passage.session)
             hosts[passage.session] = session is not None and session.host == lead.session
         inside = not lead.session or hosts[passage.session]
-        if inside and (not lead.bridge or holds(passage.body, lead.bridge)):
-            pool.meet(passage)
+        if inside and (not lead.bridge or mentions(passage.body, lead.bridge)):
+            pool.add(passage)
     apply_status(reader, pool, scope.as_of, scope.now)
     return [make_hit(reader, candidate, scope.as_of) for candidate in pool]
 
@@ -173,7 +173,7 @@ def _passages(reader: Reader, scope: Scope, lead: Lead) -> list[Passage]:
     return [match.passage for match in matches if match.passage.kind not in _REPEATS]
 
 
-def starts(
+def starting_chains(
     reader: Reader, scope: Scope, terms: Terms, weight: Mapping[str, float], hits: Sequence[Hit]
 ) -> list[Chain]:
     """Records to begin a chain with: whatever says a part of what is asked."""
@@ -182,7 +182,7 @@ def starts(
     for hit in known.values():
         # What sums up has it from elsewhere, and a tool call says nothing.
         if hit.kind not in _REPEATS and "\n→ " not in hit.text:
-            said, covers = said_in(weight, hit.text)
+            said, covers = best_excerpt(weight, hit.text)
             if covers:
                 found.setdefault(said, Chain((Link(hit, said, covers),)))
     return list(found.values())
@@ -194,6 +194,6 @@ def _nearest(reader: Reader, scope: Scope, terms: Terms) -> list[Hit]:
     layers = [layer.value for layer in scope.layers]
     pool = Pool()
     for match in reader.search(scope.bank, terms.all, layers, _FOUND, until=until):
-        pool.meet(match.passage)
+        pool.add(match.passage)
     apply_status(reader, pool, scope.as_of, scope.now)
     return [make_hit(reader, candidate, scope.as_of) for candidate in pool]

@@ -19,7 +19,7 @@ from holdfast.regex import regex
 MOST = 3
 SENTENCE_LIMIT = 340
 EXCERPT_LIMIT = 240
-ARM = "provider"
+PROVIDER_PREFIX = "provider"
 # What looks like one of our citations is not.
 _NUMBER = regex(r"\[(\d+)\]")
 _ALONE = (
@@ -29,20 +29,20 @@ _ALONE = (
 _BESIDE = "What is from outside was said by plugins just now, and nobody here has checked it."
 
 
-def ours_of(found: Recalled) -> Recalled:
+def without_plugin_hits(found: Recalled) -> Recalled:
     """What was found without what plugins said."""
     ours = tuple(hit for hit in found.hits if hit.layer is not Layer.PROVIDERS)
     return replace(found, hits=ours, abstained=not ours)
 
 
-def join(answer: Answer, found: Recalled) -> Answer:
+def add_plugin_hits(answer: Answer, found: Recalled) -> Answer:
     """Add to an answer what plugins said to its question, and which of them said nothing."""
     told = [hit for hit in found.hits if hit.layer is Layer.PROVIDERS][:MOST]
     searched = dict.fromkeys((*answer.layers_searched, Layer.PROVIDERS))
     answer = replace(
         answer,
         layers_searched=tuple(searched),
-        caveats=(*answer.caveats, *unheard(found.strategies)),
+        caveats=(*answer.caveats, *missing_replies(found.strategies)),
     )
     if not told:
         return answer
@@ -63,13 +63,13 @@ def join(answer: Answer, found: Recalled) -> Answer:
     )
 
 
-def unheard(strategies: Iterable[Strategy], kind: str = ARM) -> list[str]:
+def missing_replies(strategies: Iterable[Strategy], kind: str = PROVIDER_PREFIX) -> list[str]:
     """What became of plugins, or of servers, that brought nothing for a reason."""
     notes: list[str] = []
     for arm in strategies:
         if arm.name.startswith(kind) and (arm.timed_out or arm.problem):
             why = "it was too slow" if arm.timed_out else arm.problem
-            who = arm.name.removeprefix(kind).removeprefix("s" if kind == ARM else "").strip()
+            who = arm.name.removeprefix(kind).removeprefix("s" if kind == PROVIDER_PREFIX else "").strip()
             notes.append(f"Not heard: {who}: {why}." if who else f"Not heard: {why}.")
     return notes
 

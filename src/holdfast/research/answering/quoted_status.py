@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.language import cut, stem, words
+from holdfast.model.fact_history import status_at
 from holdfast.model.knowledge import Claim, Fact, Life
 from holdfast.model.query import Hit
 from holdfast.model.records import Exchange
 from holdfast.model.trust import Status
-from holdfast.store.facts import status_at
 from holdfast.store.protocol import Reader
 
 _WORTH = {Status.SUPERSEDED: 0.4, Status.RETRACTED: 0.4, Status.HYPOTHESIS: 0.9}
@@ -79,7 +79,7 @@ class QuotedStatuses:
         """How much less it counts for that."""
         return _WORTH.get(self.status(hit, sentence), 1.0)
 
-    def mark(self, hit: Hit, sentence: str) -> str:
+    def label(self, hit: Hit, sentence: str) -> str:
         """How to say so beside the sentence."""
         return _MARKS.get(self.status(hit, sentence), "")
 

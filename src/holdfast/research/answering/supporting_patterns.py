@@ -20,7 +20,7 @@ _TIMES = 2
 _MOST = 2
 
 
-def learned(reader: Reader, bank: str | None, cited: Sequence[Citation]) -> list[str]:
+def pattern_notes(reader: Reader, bank: str | None, cited: Sequence[Citation]) -> list[str]:
     """What was said several times and is among the evidence, in words."""
     banks = [bank] if bank else [known.id for known in reader.banks()]
     patterns = [p for one in banks for p in reader.patterns(one) if p.occurrences >= _TIMES]

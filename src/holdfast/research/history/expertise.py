@@ -24,8 +24,8 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.filters import commits_touching, is_meant
 from holdfast.recall.query.terms import read_terms
 from holdfast.regex import regex
-from holdfast.store.history import Patch
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.git_history import Patch
 
 MOST_COMMITS = 2000
 _BY_WORDS = 300

@@ -28,7 +28,7 @@ from holdfast.regex import regex
 from holdfast.research.answering.answer import AskRequest, compose
 from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS, Quote
 from holdfast.research.history.expertise import Expert, experts
-from holdfast.research.history.question_kinds import Dig, Kind, bare
+from holdfast.research.history.question_kinds import HistoryQuestion, QuestionKind, bare
 from holdfast.store.protocol import Reader
 
 MOST_COMMITS = 2000
@@ -57,7 +57,7 @@ _COUNTED = "By commits and reviews; what nobody wrote down is not counted."
 _EARLIEST = "The earliest commit that was read; history before it may be missing."
 
 
-class Found(NamedTuple):
+class FoundCommits(NamedTuple):
     """Commits that speak of a matter, the earliest first, and how surely they do."""
 
     commits: list[Commit]
@@ -66,27 +66,27 @@ class Found(NamedTuple):
     how: str = "speak of it"
 
 
-def tell(reader: Reader, way: AskRequest, dig: Dig, limit: int = _SHOWN) -> Answer | None:
+def answer_from_history(reader: Reader, way: AskRequest, dig: HistoryQuestion, limit: int = _SHOWN) -> Answer | None:
     """The answer that history has; None where it has none."""
     if way.layers and Layer.TEAM not in way.layers:
         return None
-    if dig.kind is Kind.KNOWS:
+    if dig.kind is QuestionKind.KNOWS:
         return _knows(reader, way, dig, limit)
-    if dig.kind is Kind.REVIEWED:
+    if dig.kind is QuestionKind.REVIEWED:
         return _knows(reader, way, dig, limit, reviews=True)
-    if dig.kind is Kind.DECIDED:
+    if dig.kind is QuestionKind.DECIDED:
         return _decided(reader, way, dig)
-    if dig.kind is Kind.WHY:
+    if dig.kind is QuestionKind.WHY:
         return None
     when = when_of(reader, way.bank, way.question, way.as_of or way.now())
     topic = _without_time(reader, way, dig.topic) if when is not None else dig.topic
-    span = when if dig.kind is Kind.CHANGES else None
-    found = commits_about(reader, way, topic, span, dig.kind is not Kind.REVERTED)
+    span = when if dig.kind is QuestionKind.CHANGES else None
+    found = commits_about(reader, way, topic, span, dig.kind is not QuestionKind.REVERTED)
     if not found.commits:
         return None
-    if dig.kind is Kind.REVERTED:
+    if dig.kind is QuestionKind.REVERTED:
         return _reverted(reader, way, found, limit)
-    if dig.kind is Kind.CHANGES:
+    if dig.kind is QuestionKind.CHANGES:
         return _changes(reader, way, found, limit)
     return _dated(reader, way, dig, found)
 
@@ -98,7 +98,7 @@ def _without_time(reader: Reader, way: AskRequest, topic: str) -> str:
 
 def commits_about(
     reader: Reader, way: AskRequest, topic: str, when: When | None = None, by_files: bool = True
-) -> Found:
+) -> FoundCommits:
     """The commits that touched a file or a folder, have a name of git's, or speak of a matter: in
     their message or, `by_files`, in the names of the few files that they touched."""
     until = when.end if when is not None and when.end else ""
@@ -107,16 +107,16 @@ def commits_about(
     if _SHA.match(topic.lower()):
         named = reader.find(way.bank, "commit", topic.lower(), 2)
         commits = [c for c in named if isinstance(c, Commit)]
-        return Found(commits if len(commits) == 1 else [], 1.0)
+        return FoundCommits(commits if len(commits) == 1 else [], 1.0)
     if _PATH.match(topic):
         wanted = Filter(file=topic, since=since, until=until)
         commits, _ = commits_touching(reader, way.bank, wanted, MOST_COMMITS)
         if commits:
-            return Found(sorted(commits, key=_by_time), 1.0, "touched it")
+            return FoundCommits(sorted(commits, key=_by_time), 1.0, "touched it")
     return _by_words(reader, way, topic, (since, until), by_files)
 
 
-def _by_words(reader: Reader, way: AskRequest, topic: str, span: tuple[str, str], by_files: bool) -> Found:
+def _by_words(reader: Reader, way: AskRequest, topic: str, span: tuple[str, str], by_files: bool) -> FoundCommits:
     terms = read_terms(topic)
     weight = weigh(reader, way.bank, terms.words).by_stem
     team = [Layer.TEAM.value]
@@ -133,7 +133,7 @@ def _by_words(reader: Reader, way: AskRequest, topic: str, span: tuple[str, str]
     best = max((covered for covered, _ in found), default=0.0)
     # Those that have all of it are meant, where there are any.
     least = _SURE if best >= _SURE else _SPEAKS
-    return Found(sorted((c for n, c in found if n >= least), key=_by_time), best)
+    return FoundCommits(sorted((c for n, c in found if n >= least), key=_by_time), best)
 
 
 def _names_all(terms: Terms, text: str) -> bool:
@@ -166,11 +166,11 @@ def _told(
     return compose(reader, way, chosen, sure, notes, from_git=True)
 
 
-def _confidence(found: Found) -> Confidence:
+def _confidence(found: FoundCommits) -> Confidence:
     return Confidence.HIGH if found.sure >= _SURE else Confidence.MEDIUM
 
 
-def _reverted(reader: Reader, way: AskRequest, found: Found, limit: int) -> Answer:
+def _reverted(reader: Reader, way: AskRequest, found: FoundCommits, limit: int) -> Answer:
     """Whether what speaks of a matter was taken back, and whether that was taken back again."""
     taken = [(c, by) for c in found.commits if (by := _takers(reader, way, c))]
     if not taken:
@@ -204,7 +204,7 @@ def _astray(reader: Reader, commits: Sequence[Commit]) -> list[str]:
     return [f"What is checked out does not contain {len(lost)} of {len(commits)} of these commits."]
 
 
-def _changes(reader: Reader, way: AskRequest, found: Found, limit: int) -> Answer:
+def _changes(reader: Reader, way: AskRequest, found: FoundCommits, limit: int) -> Answer:
     """The latest changes to something, and how many there are in all."""
     latest = found.commits[::-1]
     chosen = [_quoted(reader, way, c, more=_files(c)) for c in latest[:limit]]
@@ -222,16 +222,16 @@ def _files(commit: Commit) -> str:
     return commit.files[0] if count == 1 else f"{count} files" if count else ""
 
 
-def _dated(reader: Reader, way: AskRequest, dig: Dig, found: Found) -> Answer:
+def _dated(reader: Reader, way: AskRequest, dig: HistoryQuestion, found: FoundCommits) -> Answer:
     """The first or the last commit that speaks of a matter; one that names the deed before one
     that does not."""
-    roots = {stem(word) for word in words(dig.deed)} - _ANY_CHANGE
+    roots = {stem(word) for word in words(dig.action)} - _ANY_CHANGE
     did = [c for c in found.commits if roots & {stem(w) for w in words(c.subject)}]
     standing = [c for c in found.commits if not _takers(reader, way, c)]
-    among = did if did and dig.kind is Kind.LAST else standing or found.commits
-    commit = among[0] if dig.kind is Kind.FIRST else among[-1]
-    lead = "first: " if dig.kind is Kind.FIRST else "last: "
-    notes = [_EARLIEST] if dig.kind is Kind.FIRST else []
+    among = did if did and dig.kind is QuestionKind.LAST else standing or found.commits
+    commit = among[0] if dig.kind is QuestionKind.FIRST else among[-1]
+    lead = "first: " if dig.kind is QuestionKind.FIRST else "last: "
+    notes = [_EARLIEST] if dig.kind is QuestionKind.FIRST else []
     chosen = [_quoted(reader, way, commit, lead, _files(commit))]
     if len(among) > 1:
         notes.append(f"{len(among)} commits {found.how}, {_days(among)}.")
@@ -242,7 +242,7 @@ def _days(commits: Sequence[Commit]) -> str:
     return f"{commits[0].time[:10]} to {commits[-1].time[:10]}"
 
 
-def _knows(reader: Reader, way: AskRequest, dig: Dig, limit: int, reviews: bool = False) -> Answer | None:
+def _knows(reader: Reader, way: AskRequest, dig: HistoryQuestion, limit: int, reviews: bool = False) -> Answer | None:
     """The people whose commits speak of a matter. Words that occur but seldom together are
     nobody's expertise, so some commit must speak of all of it."""
     if not commits_about(reader, way, dig.topic).commits:
@@ -283,7 +283,7 @@ def _first_hit(reader: Reader, way: AskRequest, expert: Expert) -> list[Hit]:
     return []
 
 
-def _decided(reader: Reader, way: AskRequest, dig: Dig) -> Answer | None:
+def _decided(reader: Reader, way: AskRequest, dig: HistoryQuestion) -> Answer | None:
     """Who said the sentence that decides a matter: the latest, with who said it."""
     terms = read_terms(dig.topic)
     weight = weigh(reader, way.bank, terms.words).by_stem
@@ -311,7 +311,7 @@ def _speaker(turn: Turn) -> str:
     return turn.speaker or ("the user" if turn.role is Role.USER else "the agent")
 
 
-def reasons(reader: Reader, way: AskRequest, answer: Answer, hits: Iterable[Hit]) -> Answer | None:
+def add_reason(reader: Reader, way: AskRequest, answer: Answer, hits: Iterable[Hit]) -> Answer | None:
     """For a question for a reason whose answer gives none: the commit that did it, and the reason
     that its message or the session that made it gives. None where none is given."""
     terms = read_terms(way.question)
@@ -335,7 +335,7 @@ def _named(reader: Reader, hit: Hit) -> list[Commit]:
     return [record for record in found if isinstance(record, Commit)]
 
 
-def unreasoned(reader: Reader, way: AskRequest, answer: Answer) -> Answer:
+def mark_missing_reason(reader: Reader, way: AskRequest, answer: Answer) -> Answer:
     """An answer to a question for a reason: less sure, and said to be so, where it gives none."""
     terms = read_terms(way.question)
     weight = weigh(reader, way.bank, terms.words).by_stem

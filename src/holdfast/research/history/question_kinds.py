@@ -26,7 +26,7 @@ _LONG = 400
 _FLAGS = re.IGNORECASE
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """The ways to an answer that history has."""
 
     REVERTED = "reverted"
@@ -39,12 +39,12 @@ class Kind(StrEnum):
     WHY = "why"
 
 
-class Dig(NamedTuple):
+class HistoryQuestion(NamedTuple):
     """What is dug for: the kind, the matter, and the deed that was named, if any."""
 
-    kind: Kind
+    kind: QuestionKind
     topic: str
-    deed: str = ""
+    action: str = ""
 
 
 _BACK = r"(?:reverted|rolled back|undone|backed out|taken back|put back)"
@@ -60,9 +60,9 @@ _LATER = (
 )
 _WE = r"(?:we|you|they|I|anyone|anybody|someone|somebody|the team)"
 # What each kind of question may begin with, so that few forms are looked at, and its form.
-_FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
+_FORMS: tuple[tuple[QuestionKind, str, re.Pattern[str]], ...] = (
     (
-        Kind.REVERTED,
+        QuestionKind.REVERTED,
         "was were has have had is when why by",
         regex(
             rf"^(?:was|were|has|have|had|is|when was|why was|by whom was) (?P<topic>.+?)"
@@ -71,7 +71,7 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.REVERTED,
+        QuestionKind.REVERTED,
         "who did have has why when",
         regex(
             rf"^(?:who|(?:did|have|has|why did|when did) {_WE})(?: ever)? "
@@ -80,12 +80,12 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.REVIEWED,
+        QuestionKind.REVIEWED,
         "who",
         regex(r"^who (?:has )?(?P<deed>reviewed|approved|acked|tested) (?P<topic>.+)$", _FLAGS),
     ),
     (
-        Kind.DECIDED,
+        QuestionKind.DECIDED,
         "who",
         regex(
             r"^who (?:has )?(?P<deed>decided|chose|picked|agreed|settled|insisted|ruled)"
@@ -94,17 +94,17 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.FIRST,
+        QuestionKind.FIRST,
         "who",
         regex(rf"^who (?:has )?(?:first )?(?P<deed>{_BEGIN}) (?P<topic>.+)$", _FLAGS),
     ),
     (
-        Kind.LAST,
+        QuestionKind.LAST,
         "who",
         regex(rf"^who (?:has )?(?:last )?(?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS),
     ),
     (
-        Kind.FIRST,
+        QuestionKind.FIRST,
         "since when",
         regex(
             r"^(?:since )?when (?:was|were|is|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
@@ -114,7 +114,7 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.FIRST,
+        QuestionKind.FIRST,
         "when",
         regex(
             rf"^when (?:did|have) {_WE}(?: first)? (?P<deed>{_BEGIN})(?: to| using| with)? "
@@ -123,7 +123,7 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.FIRST,
+        QuestionKind.FIRST,
         "since how",
         regex(
             rf"^(?:since when|how long)(?: do| have| has| had)? {_WE} "
@@ -132,7 +132,7 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.LAST,
+        QuestionKind.LAST,
         "when",
         regex(
             r"^when (?:was|were|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
@@ -142,12 +142,12 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.LAST,
+        QuestionKind.LAST,
         "when",
         regex(rf"^when (?:did|have) {_WE}(?: last)? (?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS),
     ),
     (
-        Kind.CHANGES,
+        QuestionKind.CHANGES,
         "what",
         regex(
             rf"^what(?:'s| is| has| have| was| were| did {_WE})?(?: been)? "
@@ -157,11 +157,11 @@ _FORMS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Kind.CHANGES,
+        QuestionKind.CHANGES,
         "the history changes",
         regex(r"^(?:the )?(?:history|changes) (?:of|to|in) (?P<topic>.+)$", _FLAGS),
     ),
-    (Kind.WHY, "why how for", regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS)),
+    (QuestionKind.WHY, "why how for", regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS)),
 )
 # Forms that are more exact than a question for who knows.
 _BEFORE_KNOWS = 4
@@ -170,7 +170,7 @@ _EDGES = " ?.!\"'`“”"
 _ARTICLE = regex(r"^(?:the|a|an|our|this|that|my)\s+", _FLAGS)
 
 
-def kind_of(question: str) -> Dig | None:
+def read_history_question(question: str) -> HistoryQuestion | None:
     """What a question digs for; None for one that only memory as a whole can answer."""
     asked = squeeze(question[:_LONG]).strip(_EDGES)
     while (shorter := _OPENING.sub("", asked)) != asked:
@@ -178,19 +178,19 @@ def kind_of(question: str) -> Dig | None:
     first = asked.partition(" ")[0].lower()
     for number, (kind, openings, form) in enumerate(_FORMS):
         if number == _BEFORE_KNOWS and first.startswith("who") and (topic := topic_of(asked)):
-            return Dig(Kind.KNOWS, bare(topic))
+            return HistoryQuestion(QuestionKind.KNOWS, bare(topic))
         dig = _read(kind, form, asked) if first in openings.split() else None
         if dig is not None:
             return dig
     return None
 
 
-def _read(kind: Kind, form: re.Pattern[str], asked: str) -> Dig | None:
+def _read(kind: QuestionKind, form: re.Pattern[str], asked: str) -> HistoryQuestion | None:
     met = form.search(asked)
     if met is None:
         return None
     topic = bare(met["topic"])
-    return Dig(kind, topic, (met.groupdict().get("deed") or "").lower()) if topic else None
+    return HistoryQuestion(kind, topic, (met.groupdict().get("deed") or "").lower()) if topic else None
 
 
 def bare(topic: str) -> str:

@@ -9,7 +9,7 @@ from holdfast.model.query import Answer, Hit, Layer
 from holdfast.research.answering.answer import AskRequest
 from holdfast.research.history.expertise import Expert, experts
 from holdfast.research.history.git_answers import commits_about
-from holdfast.research.history.question_kinds import kind_of
+from holdfast.research.history.question_kinds import read_history_question
 from holdfast.store.protocol import Reader
 
 # Commits, pulls and issues; what sessions came to; what people wrote down.
@@ -27,7 +27,7 @@ class TeamAnswer(NamedTuple):
 
 def people_for(reader: Reader, way: AskRequest) -> tuple[Expert, ...]:
     """Who to ask: nobody, where no commit speaks of the matter as a whole."""
-    dig = kind_of(way.question)
+    dig = read_history_question(way.question)
     topic = dig.topic if dig is not None else way.question
     if not commits_about(reader, way, topic).commits:
         return ()

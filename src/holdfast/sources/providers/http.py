@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 from holdfast.errors import ProviderError
 from holdfast.sources.providers.rpc import (
     Deadline,
-    Meter,
+    ByteCounter,
     Object,
-    answers,
-    dump,
-    read,
+    is_answer_to,
+    encode_message,
+    parse_messages,
     reply_to,
 )
 
@@ -32,7 +32,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _MOST_SESSION = 512
 
 
-def objection(url: str) -> str:
+def url_problem(url: str) -> str:
     """Why an address is not asked; "" where it is."""
     try:
         parts = urlsplit(url)
@@ -46,11 +46,11 @@ def objection(url: str) -> str:
     return ""
 
 
-class Http:
+class HttpTransport:
     """A server that is asked by POST."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        why = objection(url)
+        why = url_problem(url)
         if why:
             raise ProviderError(why)
         self._parts = urlsplit(url)
@@ -60,17 +60,17 @@ class Http:
             "Accept": "application/json, text/event-stream",
         }
         self._session = ""
-        self._meter = Meter()
+        self._meter = ByteCounter()
 
     def request(self, message: Object, deadline: Deadline) -> Object:
         """Send a request and wait for its answer, which may come in a stream with others."""
-        with self._asked("POST", deadline, dump(message)) as response:
+        with self._asked("POST", deadline, encode_message(message)) as response:
             self._refuse(response)
             session = response.getheader(_SESSION, "")
             if message["method"] == "initialize" and _is_plain(session):
                 self._session = session
             for told in self._messages(response, deadline):
-                if answers(told, message):
+                if is_answer_to(told, message):
                     self._agree(message, told)
                     return told
                 owed = reply_to(told)
@@ -80,7 +80,7 @@ class Http:
 
     def notify(self, message: Object, deadline: Deadline) -> None:
         """Send what needs no answer."""
-        with self._asked("POST", deadline, dump(message)) as response:
+        with self._asked("POST", deadline, encode_message(message)) as response:
             self._refuse(response)
 
     def close(self, kindly: bool = True) -> None:
@@ -135,7 +135,7 @@ class Http:
         whole = bytearray()
         while piece := self._piece(response, deadline, len(whole)):
             whole += piece
-        yield from read(bytes(whole))
+        yield from parse_messages(bytes(whole))
 
     def _events(self, response: HTTPResponse, deadline: Deadline) -> Generator[Object]:
         """The messages of a stream of events: each is the `data` lines up to a blank line."""
@@ -146,7 +146,7 @@ class Http:
                 if line.startswith(b"data:"):
                     data.append(line.removeprefix(b"data:").removeprefix(b" "))
                 elif not line:
-                    yield from read(b"\n".join(data))
+                    yield from parse_messages(b"\n".join(data))
                     data.clear()
 
     def _piece(self, response: HTTPResponse, deadline: Deadline, pending: int) -> bytes:

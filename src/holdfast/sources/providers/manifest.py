@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.sources.providers.discover import Plugin, load
-from holdfast.sources.providers.http import objection
+from holdfast.sources.providers.http import url_problem
 
 FILES = ("holdfast-plugin.yml", "han-plugin.yml")
 MOST_BYTES = 32_000
@@ -194,7 +194,7 @@ def _server(name: str, told: dict[str, Any], known: Mapping[str, str]) -> Server
     if lacking:
         wanted = ", ".join(dict.fromkeys(lacking))
         raise _Unusable(f"the server {name} wants {wanted}; providers.env does not name it")
-    why = objection(server.url) if server.url else "" if server.command else "it has no command"
+    why = url_problem(server.url) if server.url else "" if server.command else "it has no command"
     if why:
         raise _Unusable(f"the server {name}: {why}")
     return server

@@ -13,8 +13,8 @@ from typing import Any, Protocol, cast
 
 from holdfast.errors import ProviderError
 
-MOST_BYTES = 1_000_000
-MOST_ALTOGETHER = 4_000_000
+MAX_MESSAGE_BYTES = 1_000_000
+MAX_TOTAL_BYTES = 4_000_000
 METHOD_NOT_FOUND = -32601
 
 Object = dict[str, Any]
@@ -56,7 +56,7 @@ class Transport(Protocol):
         ...
 
 
-class Meter:
+class ByteCounter:
     """Counts what comes in, and says when it is too much."""
 
     def __init__(self) -> None:
@@ -65,18 +65,18 @@ class Meter:
     def take(self, size: int, pending: int) -> None:
         """So much came, and so much of it is not a whole message yet."""
         self._bytes += size
-        if pending > MOST_BYTES:
-            raise ProviderError(f"it sent a message of more than {MOST_BYTES:,} bytes")
-        if self._bytes > MOST_ALTOGETHER:
-            raise ProviderError(f"it sent more than {MOST_ALTOGETHER:,} bytes")
+        if pending > MAX_MESSAGE_BYTES:
+            raise ProviderError(f"it sent a message of more than {MAX_MESSAGE_BYTES:,} bytes")
+        if self._bytes > MAX_TOTAL_BYTES:
+            raise ProviderError(f"it sent more than {MAX_TOTAL_BYTES:,} bytes")
 
 
-def dump(message: Object) -> bytes:
+def encode_message(message: Object) -> bytes:
     """A message as one line, without its end."""
     return json.dumps(message).encode("ascii")
 
 
-def read(line: bytes) -> list[Object]:
+def parse_messages(line: bytes) -> list[Object]:
     """The messages of a line; none where it holds something else, as a program's log does."""
     try:
         told: Any = json.loads(line)
@@ -86,7 +86,7 @@ def read(line: bytes) -> list[Object]:
     return [cast(Object, item) for item in items if isinstance(item, dict)]
 
 
-def answers(message: Object, request: Object) -> bool:
+def is_answer_to(message: Object, request: Object) -> bool:
     """Whether a message is the answer to a request of ours."""
     id: object = message.get("id")
     is_ours = type(id) is type(request["id"]) and id == request["id"]

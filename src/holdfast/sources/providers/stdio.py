@@ -19,11 +19,11 @@ from holdfast.errors import ProviderError
 from holdfast.sources.providers import process_guard
 from holdfast.sources.providers.rpc import (
     Deadline,
-    Meter,
+    ByteCounter,
     Object,
-    answers,
-    dump,
-    read,
+    is_answer_to,
+    encode_message,
+    parse_messages,
     reply_to,
 )
 
@@ -62,7 +62,7 @@ class Stdio:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
         os.set_blocking(self._in.fileno(), False)
-        self._meter = Meter()
+        self._meter = ByteCounter()
         self._pending = bytearray()
 
     def request(self, message: Object, deadline: Deadline) -> Object:
@@ -70,7 +70,7 @@ class Stdio:
         self._send(message, deadline)
         while True:
             for told in self._receive(deadline):
-                if answers(told, message):
+                if is_answer_to(told, message):
                     return told
                 owed = reply_to(told)
                 if owed is not None:
@@ -81,7 +81,7 @@ class Stdio:
         self._send(message, deadline)
 
     def _send(self, message: Object, deadline: Deadline) -> None:
-        left = memoryview(dump(message) + b"\n")
+        left = memoryview(encode_message(message) + b"\n")
         with selectors.DefaultSelector() as ready:
             ready.register(self._in, selectors.EVENT_WRITE)
             while left:
@@ -107,7 +107,7 @@ class Stdio:
         *lines, rest = self._pending.split(b"\n")
         self._pending = rest
         self._meter.take(len(piece), max(len(rest), *map(len, lines)) if lines else len(rest))
-        return [message for line in lines for message in read(bytes(line))]
+        return [message for line in lines for message in parse_messages(bytes(line))]
 
     def _ended(self) -> ProviderError:
         with suppress(subprocess.TimeoutExpired):

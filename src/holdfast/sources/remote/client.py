@@ -26,9 +26,9 @@ from holdfast.sources.share_format import is_moment, visible
 
 API = "/api/v1"
 # Behind this, an error has words of the server's own.
-QUOTE = " (“"
-MOST_BYTES = 2_000_000
-MOST_HITS = 10
+SERVER_TEXT_START = " (“"
+MAX_BYTES = 2_000_000
+MAX_HITS = 10
 _TEXT = 2_000
 _WORD = 200
 _CHUNK = 65_536
@@ -52,7 +52,7 @@ _UNKNOWN = (
 _PLAIN = regex(r"[a-z]{1,20}/[\x21-\x7e]{1,200}")
 
 
-class Said(NamedTuple):
+class RemoteRecord(NamedTuple):
     """One record of a server's: its name there, its words, when it was, how well it answers by the
     server's own measure, whose words they are, and who shared it."""
 
@@ -73,12 +73,12 @@ class Receipt(NamedTuple):
     why: str = ""
 
 
-class Client:
+class RemoteClient:
     """One server, spoken to for so many seconds at most each time."""
 
-    def __init__(self, remote: Remote, patience_s: float) -> None:
+    def __init__(self, remote: Remote, timeout_s: float) -> None:
         self._remote = remote
-        self._patience_s = patience_s
+        self._patience_s = timeout_s
 
     def banks(self) -> list[str]:
         """The banks that the key opens."""
@@ -86,14 +86,14 @@ class Client:
         listed = cast(list[object], told.get("banks") or [])
         return [_word(_object(one).get("name")) for one in listed]
 
-    def recall(self, question: str, bank: str, limit: int = MOST_HITS) -> list[Said]:
+    def recall(self, question: str, bank: str, limit: int = MAX_HITS) -> list[RemoteRecord]:
         """What a bank over there knows of a question. Nothing but these two is sent."""
-        sent = {"question": question, "bank": bank, "limit": min(limit, MOST_HITS)}
+        sent = {"question": question, "bank": bank, "limit": min(limit, MAX_HITS)}
         told = self._ask("POST", "/shares/recall", sent)
         hits = told.get("hits")
         if not isinstance(hits, list):
             raise RemoteError("it does not answer as a memory does")
-        found = [_said(_object(one)) for one in cast(list[object], hits)[:MOST_HITS]]
+        found = [_said(_object(one)) for one in cast(list[object], hits)[:MAX_HITS]]
         return [one for one in found if one is not None]
 
     def push(self, bank: str, lines: Sequence[Mapping[str, Any]]) -> list[Receipt]:
@@ -123,7 +123,7 @@ class Client:
             raise _distrust(error) from error
         except (OSError, HTTPException, ValueError) as error:
             if monotonic() >= until or isinstance(error, TimeoutError):
-                raise late(self._patience_s) from error
+                raise timeout_error(self._patience_s) from error
             if isinstance(error, SSLError):
                 raise RemoteError("it does not speak TLS, or not as it should") from error
             raise RemoteError("it cannot be reached, or does not speak HTTP") from error
@@ -132,7 +132,7 @@ class Client:
             connection.close()
 
 
-def late(seconds: float) -> RemoteError:
+def timeout_error(seconds: float) -> RemoteError:
     """What to say of a server that does not answer in time."""
     return RemoteError(f"it did not answer within {seconds * 1000:.0f} ms")
 
@@ -153,8 +153,8 @@ def _whole(answer: Any, until: float) -> bytes:
     read = bytearray()
     while piece := cast(bytes, answer.read1(_CHUNK)):
         read += piece
-        if len(read) > MOST_BYTES:
-            raise RemoteError(f"it sent more than {MOST_BYTES:,} bytes")
+        if len(read) > MAX_BYTES:
+            raise RemoteError(f"it sent more than {MAX_BYTES:,} bytes")
         if monotonic() > until:
             raise TimeoutError
     return bytes(read)
@@ -186,7 +186,7 @@ def _understood(status: int, body: bytes) -> dict[str, Any]:
 
 
 def _quoted(why: str) -> str:
-    return f"{QUOTE}{why}”)" if why else ""
+    return f"{SERVER_TEXT_START}{why}”)" if why else ""
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -207,14 +207,14 @@ def _receipt(told: Mapping[str, Any]) -> Receipt:
     return Receipt(*(_word(told.get(name)) for name in ("id", "state", "uri", "why")))
 
 
-def _said(told: Mapping[str, Any]) -> Said | None:
+def _said(told: Mapping[str, Any]) -> RemoteRecord | None:
     """A hit, if it is one. Nobody's words are better trusted for having come from a server."""
     name = _word(told.get("uri")).removeprefix("holdfast://")
     text, time, score = told.get("text"), _word(told.get("time")), told.get("score")
     if not (isinstance(text, str) and text.strip() and _PLAIN.fullmatch(name)):
         return None
     trust = Trust.EXTERNAL if told.get("trust") != Trust.TEAM.value else Trust.TEAM
-    return Said(
+    return RemoteRecord(
         name,
         _cut(visible(text)),
         time if is_moment(time) else "",

@@ -42,7 +42,7 @@ class Remote(NamedTuple):
         return next((there for here, there in self.banks if here and here in names), "")
 
 
-def address(url: str, insecure: bool = False) -> str:
+def checked_address(url: str, insecure: bool = False) -> str:
     """An address as it is kept; an error for one that is none, or that others could listen to."""
     try:
         parts = urlsplit(url.strip())
@@ -77,7 +77,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def name_of(url: str) -> str:
+def default_name(url: str) -> str:
     """What a server is called if nobody says."""
     host = urlsplit(url).hostname or ""
     return host.lower().replace(":", "-").strip("-.") or "server"
@@ -106,7 +106,7 @@ def read_remotes(path: Path) -> list[Remote]:
         found = [
             Remote(
                 check_name(str(one["name"])),
-                address(str(one["url"]), insecure=one.get("insecure") is True),
+                checked_address(str(one["url"]), insecure=one.get("insecure") is True),
                 str(one["key"]),
                 tuple((str(here), str(there)) for here, there in one["banks"]),
                 one.get("insecure") is True,

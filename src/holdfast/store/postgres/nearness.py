@@ -16,8 +16,8 @@ from psycopg import sql
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.halves import half
 from holdfast.store.postgres.spread import partitioned
+from holdfast.store.protocol.vectors import StoredVector
 from holdfast.store.sqlite.asking import Asking
-from holdfast.store.vectors import StoredVector
 
 EXACT = 50_000
 # With more than this left to compare elsewhere, the whole comparison is better made there.

@@ -7,11 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 
 from holdfast.model.query import LAYER_OF
-from holdfast.store.overview import Portion
 from holdfast.store.postgres import words
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.nearness import NearQuestions
 from holdfast.store.protocol import Match
+from holdfast.store.protocol.overview import Portion
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.reader import SqliteReader
 

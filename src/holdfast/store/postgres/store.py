@@ -11,8 +11,6 @@ import psycopg
 
 from holdfast.errors import StoreError
 from holdfast.model.query import Passage
-from holdfast.store.curated import Erasure, Scrubbing
-from holdfast.store.notes import Faults
 from holdfast.store.postgres import words
 from holdfast.store.postgres.address import SCHEMA
 from holdfast.store.postgres.beside import Beside
@@ -23,6 +21,8 @@ from holdfast.store.postgres.nearness import NearWays
 from holdfast.store.postgres.schema import VERSION, steps
 from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.protocol import ReadStore
+from holdfast.store.protocol.curation import Erasure, Scrubbing
+from holdfast.store.protocol.maintenance import Faults
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.migrate import check_still

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
-from holdfast.store.calls import Spending, Unsummarised
+from holdfast.store.protocol.model_calls import Spending, Unsummarised
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from holdfast.errors import StoreCorruptError
-from holdfast.store.notes import Faults
+from holdfast.store.protocol.maintenance import Faults
 from holdfast.store.sqlite.asking import Asking
 
 _SHOWN = 5

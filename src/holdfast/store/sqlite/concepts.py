@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from holdfast.language import words
+from holdfast.model.corrections import worded_memory
 from holdfast.model.curation import Curated
 from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange
 from holdfast.model.uris import parse_uri, uri
-from holdfast.store.concepts import Bearer, Keyword, Made
-from holdfast.store.curated import worded_memory
+from holdfast.store.protocol.concepts import Bearer, Keyword, Made
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.connection import translated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from holdfast.store.curated import Scrubbing
+from holdfast.store.protocol.curation import Scrubbing
 from holdfast.store.sqlite.asking import marks_for, portions
 
 _AT_ONCE = 400

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from holdfast.model.corrections import worded
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.forge import Pull
 from holdfast.model.knowledge import Memory, Network
@@ -12,7 +13,7 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.store.curated import Alone, worded
+from holdfast.store.protocol.curation import Alone
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.connection import translated

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange
-from holdfast.store.curated import Hidden, Superseded
 from holdfast.store.protocol import Derived
+from holdfast.store.protocol.curation import Hidden, Superseded
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.concepts import ConceptWays
 from holdfast.store.sqlite.facts import FactWriting

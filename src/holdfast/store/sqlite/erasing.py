@@ -19,7 +19,7 @@ from typing import Any
 from holdfast.errors import StoreBusyError
 from holdfast.model.curation import Action
 from holdfast.model.uris import uri
-from holdfast.store.curated import Erasure, Scrubbing, Touched
+from holdfast.store.protocol.curation import Erasure, Scrubbing, Touched
 from holdfast.store.sqlite import copies
 from holdfast.store.sqlite.asking import Connection
 from holdfast.store.sqlite.connection import BUSY_S, translated

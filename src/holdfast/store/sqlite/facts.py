@@ -22,7 +22,7 @@ from holdfast.model.knowledge import (
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.store.facts import Knowledge
+from holdfast.store.protocol.facts import Knowledge
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.connection import translated

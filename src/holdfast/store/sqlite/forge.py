@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from holdfast.model.corrections import worded_remark, worded_thread
 from holdfast.model.forge import Issue, Login, Pull, Remark, Thread
 from holdfast.model.query import Filter, Passage
 from holdfast.model.uris import parse_uri
-from holdfast.store.forge import Followed, worded_remark, worded_thread
+from holdfast.store.protocol.forge import Followed
 from holdfast.store.sqlite import forge_rows, labels, rows
 from holdfast.store.sqlite.asking import marks_for, portions
 from holdfast.store.sqlite.curating import CuratingQuestions, CuratingWays

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from holdfast.model.graph import Entity, Node, Part, Same, Sort
 from holdfast.model.query import Passage
-from holdfast.store.graph import Bond, Known, Place, Resolved, Sameness, Spelling
+from holdfast.store.protocol.graph import Bond, Known, Place, Resolved, Sameness, Spelling
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.progress import ProgressWays

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import FileChange
-from holdfast.store.history import Authored, Patch, Repository, Tagged, Touch
+from holdfast.store.protocol.git_history import Authored, Patch, Repository, Tagged, Touch
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 

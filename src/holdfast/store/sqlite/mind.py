@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from holdfast.model.bank import Bank
+from holdfast.model.corrections import worded_memory
 from holdfast.model.knowledge import Memory
 from holdfast.model.opinions import Belief, Met, Opinion, Sighting, Stance
 from holdfast.model.query import Passage
-from holdfast.store.curated import worded_memory
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for
 from holdfast.store.sqlite.curating import WISHED, CuratingWays

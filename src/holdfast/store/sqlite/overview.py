@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from holdfast.errors import StoreError
 from holdfast.model.query import Filter
-from holdfast.store.overview import Author, Held, Portion, Tally, Wanted
+from holdfast.store.protocol.overview import Author, Held, Portion, Tally, Wanted
 from holdfast.store.sqlite import labels
 from holdfast.store.sqlite.asking import Asking
 

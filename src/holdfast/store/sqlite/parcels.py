@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.store.parcels import Parcel, ParcelState
+from holdfast.store.protocol.outbox import Parcel, ParcelState
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.rows import marks
 

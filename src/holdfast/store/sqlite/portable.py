@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from holdfast.store.portable import Chosen, Row, Table
+from holdfast.store.protocol.export import Chosen, Row, Table
 from holdfast.store.sqlite.asking import Asking, marks_for
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingWays

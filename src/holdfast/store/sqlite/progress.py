@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.store.progress import Change
+from holdfast.store.protocol.progress import Change
 from holdfast.store.sqlite.asking import Asking
 
 _UNSEEN = (

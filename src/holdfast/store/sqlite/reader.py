@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.model.bank import Bank
+from holdfast.model.corrections import worded, worded_commit, worded_memory
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Memory
 from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.curated import worded, worded_commit, worded_memory
 from holdfast.store.protocol import Counts, Match, Record, Stale
 from holdfast.store.sqlite import forge, imported, labels, moments, rows, rule_rows
 from holdfast.store.sqlite.asking import marks_for

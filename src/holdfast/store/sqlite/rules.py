@@ -8,13 +8,12 @@ from holdfast.model.knowledge import Pattern, Proposal, Refusal, Rule
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.store.curated import Erasure
-from holdfast.store.rules import SeenFile
+from holdfast.store.protocol.curation import Erasure
+from holdfast.store.protocol.rules import SeenFile, Statement
 from holdfast.store.sqlite import rule_rows as rows
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.curating import CuratingWays
 from holdfast.store.sqlite.rows import marks
-from holdfast.store.statements import Statement
 
 _REFUSAL = "seq, target, text, why, time, who, evidence"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.model.records import Session
-from holdfast.store.sessions import Extent, Facets, Listed, Sieve
+from holdfast.store.protocol.sessions import Extent, Facets, Listed, Sieve
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking
 

@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.model.query import Passage
 from holdfast.model.team import SHARED_SCOPES, Scope, Shared
 from holdfast.model.trust import Trust
-from holdfast.store.shared import Taking
+from holdfast.store.protocol.shares import Taking
 from holdfast.store.sqlite.curating import CuratingWays
 from holdfast.store.sqlite.parcels import ParcelQuestions, ParcelWays
 from holdfast.store.sqlite.rows import marks

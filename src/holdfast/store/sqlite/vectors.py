@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.model.query import Passage
+from holdfast.store.protocol.vectors import StoredVector, VectorSpan
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
-from holdfast.store.vectors import StoredVector, VectorSpan
 
 
 class VectorQuestions(Asking):

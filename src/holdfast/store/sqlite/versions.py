@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.store.protocol.progress import Outdated
 from holdfast.store.sqlite.asking import Asking
-from holdfast.store.versions import Outdated
 
 _OLDER = (
     "FROM session AS s LEFT JOIN made ON made.bank = s.bank AND made.session = s.id "

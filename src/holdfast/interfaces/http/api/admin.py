@@ -21,7 +21,7 @@ from holdfast.interfaces.http.api.schema import extended, model_of, with_fields
 from holdfast.model.curation import Curation
 from holdfast.model.imports import Importing
 from holdfast.model.to_json import plain
-from holdfast.store.shared import Taking
+from holdfast.store.protocol.shares import Taking
 
 router = APIRouter(tags=["machine"])
 UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]

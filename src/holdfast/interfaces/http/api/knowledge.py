@@ -32,7 +32,7 @@ from holdfast.model.team import Commit
 from holdfast.model.to_json import plain
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.topics import Leads
-from holdfast.store.concepts import Keyword
+from holdfast.store.protocol.concepts import Keyword
 
 router = APIRouter(tags=["knowledge"])
 _Concept = with_fields(

@@ -27,26 +27,32 @@ from holdfast.errors import (
 from holdfast.interfaces.http.api.handling import Asked, Asking, NotJsonError
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.streaming import Told
-from holdfast.interfaces.http.mcp.agent_sessions import AgentSession, AgentSessions
+from holdfast.interfaces.http.mcp.agent_sessions import McpSession, SessionTable
 from holdfast.interfaces.mcp.jsonrpc import (
     BUSY,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    PROTOCOL_VERSIONS,
     RESOURCE_NOT_FOUND,
-    VERSIONS,
     Message,
     Object,
     RpcError,
-    failure,
-    notice,
+    encode_error,
+    encode_notification,
+    encode_result,
     read_messages,
-    result,
 )
-from holdfast.interfaces.mcp.main_engine import Answers
-from holdfast.interfaces.mcp.main_spec import OFFER
-from holdfast.interfaces.mcp.main_write_tools import Writing
-from holdfast.interfaces.mcp.memory_source import Lent
-from holdfast.interfaces.mcp.server_spec import TEMPLATES, Ask, Offer, client_name, progress_token
+from holdfast.interfaces.mcp.main_engine import MainEngine
+from holdfast.interfaces.mcp.main_spec import SPEC
+from holdfast.interfaces.mcp.main_write_tools import WriteTools
+from holdfast.interfaces.mcp.memory_source import BorrowedMemory
+from holdfast.interfaces.mcp.server_spec import (
+    RESOURCE_TEMPLATES,
+    CallContext,
+    ServerSpec,
+    client_name,
+    progress_token,
+)
 from holdfast.principal import Level, Principal
 
 PATH = "/mcp"
@@ -67,7 +73,7 @@ async def post(asked: Asking, request: Request, bank: Bank = "") -> Response:
     """Messages of a client, and what is said to them."""
     _check(request)
     messages = _read(await request.body())
-    sessions: AgentSessions = request.app.state.site.agents
+    sessions: SessionTable = request.app.state.site.agents
     is_new = any(message.method == "initialize" for message in messages)
     if is_new:
         name = next(client_name(m.params) for m in messages if m.method == "initialize")
@@ -88,7 +94,7 @@ async def post(asked: Asking, request: Request, bank: Bank = "") -> Response:
 async def delete(request: Request) -> Response:
     """A client leaves."""
     _check(request)
-    sessions: AgentSessions = request.app.state.site.agents
+    sessions: SessionTable = request.app.state.site.agents
     sessions.end(_known(request, sessions).id, _owner())
     return Response(status_code=204)
 
@@ -98,8 +104,8 @@ def _check(request: Request) -> None:
     if request.scope.get("visitor"):
         raise InputError("A browser's cookie is not taken here.", "Send a key as a bearer token.")
     version = request.headers.get("mcp-protocol-version")
-    if version is not None and version not in VERSIONS:
-        raise InputError("This version of the protocol is not spoken.", f"One of: {VERSIONS}.")
+    if version is not None and version not in PROTOCOL_VERSIONS:
+        raise InputError("This version of the protocol is not spoken.", f"One of: {PROTOCOL_VERSIONS}.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if request.method == "POST" and kind != _JSON:
         raise NotJsonError("Only JSON is taken.", f"Send it with Content-Type: {_JSON}.")
@@ -120,7 +126,7 @@ def _owner() -> str:
     return principal().key
 
 
-def _known(request: Request, sessions: AgentSessions) -> AgentSession:
+def _known(request: Request, sessions: SessionTable) -> McpSession:
     id = request.headers.get(SESSION)
     if id is None:
         raise InputError(f"{SESSION} is missing.", "Initialize first.")
@@ -130,16 +136,16 @@ def _known(request: Request, sessions: AgentSessions) -> AgentSession:
 class _Talk:
     """One request of a client."""
 
-    def __init__(self, asked: Asked, session: AgentSession, bank: str) -> None:
+    def __init__(self, asked: Asked, session: McpSession, bank: str) -> None:
         self._asked = asked
         self._session = session
         self._bank = meant_bank(bank, principal())
         self._offer = offered(principal())
         self._quick: dict[str, Callable[[Object], Object]] = {
-            "initialize": self._offer.greet,
+            "initialize": self._offer.initialize_result,
             "ping": lambda params: {},
             "tools/list": lambda params: {"tools": self._offer.list_tools()},
-            "resources/templates/list": lambda params: {"resourceTemplates": TEMPLATES},
+            "resources/templates/list": lambda params: {"resourceTemplates": RESOURCE_TEMPLATES},
         }
 
     async def answers(self, messages: Sequence[Message]) -> list[str]:
@@ -175,18 +181,18 @@ class _Talk:
         """What one message is owed; "" where that is nothing."""
         id = message.id
         if message.error is not None:
-            return failure(id, message.error) if id is not None or not message.method else ""
+            return encode_error(id, message.error) if id is not None or not message.method else ""
         if id is None:
             self._notice(message)
             return ""
         try:
             if message.method in self._quick:
-                return result(id, self._quick[message.method](message.params))
-            return result(id, await self._call(id, message, tell))
+                return encode_result(id, self._quick[message.method](message.params))
+            return encode_result(id, await self._call(id, message, tell))
         except RpcError as error:
-            return failure(id, error)
+            return encode_error(id, error)
         except HoldfastError as error:
-            return failure(id, RpcError(_code(error), f"{error.message} {error.remedy}".strip()))
+            return encode_error(id, RpcError(_code(error), f"{error.message} {error.remedy}".strip()))
 
     def _notice(self, message: Message) -> None:
         if message.method == "notifications/cancelled":
@@ -197,11 +203,11 @@ class _Talk:
     async def _call(self, id: str | int, message: Message, tell: Tell) -> Object:
         """What the memory says; ends at once when the call is taken back."""
         what = self._job(message)
-        ask = Ask(self._teller(message.params, tell), self._session.client)
+        ask = CallContext(self._teller(message.params, tell), self._session.client)
         loop, over = asyncio.get_running_loop(), asyncio.Event()
         ask.on_cancel(lambda: loop.call_soon_threadsafe(over.set))
         desk = self._asked.desk
-        slow = message.params.get("name") in self._offer.slow
+        slow = message.params.get("name") in self._offer.slow_tools
         hand_in = desk.think if slow else desk.work
         with self._session.under_way(id, ask):
             working = asyncio.create_task(hand_in(lambda m: what(m, ask)))
@@ -217,7 +223,7 @@ class _Talk:
                     ask.cancel()
                     working.cancel()
 
-    def _job(self, message: Message) -> Callable[[Holdfast, Ask], Object]:
+    def _job(self, message: Message) -> Callable[[Holdfast, CallContext], Object]:
         if message.method == "tools/call":
             name, arguments = self._offer.check_call(message.params)
             return lambda memory, ask: self._engine(memory).call(name, arguments, ask)
@@ -230,8 +236,8 @@ class _Talk:
             return lambda memory, ask: self._engine(memory).read_resource(uri)
         raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method[:100]!r}.")
 
-    def _engine(self, memory: Holdfast) -> Answers:
-        return Answers(Lent(memory), Writing(Lent(memory), self._bank), self._bank)
+    def _engine(self, memory: Holdfast) -> MainEngine:
+        return MainEngine(BorrowedMemory(memory), WriteTools(BorrowedMemory(memory), self._bank), self._bank)
 
     def _teller(self, params: Object, tell: Tell) -> Callable[[float, str], None]:
         token = progress_token(params)
@@ -240,15 +246,15 @@ class _Talk:
 
         def told(done: float, text: str) -> None:
             said = {"progressToken": token, "progress": done, "message": text}
-            tell(notice("notifications/progress", said))
+            tell(encode_notification("notifications/progress", said))
 
         return told
 
 
-def offered(who: Principal) -> Offer:
+def offered(who: Principal) -> ServerSpec:
     """What somebody may call."""
     may_write = who.level.includes(Level.WRITE)
-    return OFFER._replace(tools=tuple(t for t in OFFER.tools if may_write or not t.writes))
+    return SPEC._replace(tools=tuple(t for t in SPEC.tools if may_write or not t.writes))
 
 
 def meant_bank(named: str, who: Principal) -> str:

@@ -20,9 +20,9 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.commit_links import names_above, records_below, threads_of_commit
 from holdfast.recall.lookup.commits import Story, story
 from holdfast.research.history.expertise import Expert
-from holdfast.store.history import Repository, Tagged
-from holdfast.store.overview import Author, Wanted
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.git_history import Repository, Tagged
+from holdfast.store.protocol.overview import Author, Wanted
 
 router = APIRouter(prefix="/repos")
 

@@ -18,7 +18,7 @@ from holdfast.model.accounts import Injection
 from holdfast.model.bank import Bank
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.recall.lookup.commits import Making, commits_of
-from holdfast.store.sessions import Extent, Facets, Listed, Sieve
+from holdfast.store.protocol.sessions import Extent, Facets, Listed, Sieve
 
 router = APIRouter(prefix="/sessions")
 ON_A_PAGE = 50

@@ -16,7 +16,7 @@ from holdfast.interfaces.http.pages.visit import Visiting
 from holdfast.interfaces.ui.plots import Plot, by_day, bytes_told, shares
 from holdfast.model.bank import Bank
 from holdfast.settings import NO_MODEL
-from holdfast.store.overview import Portion
+from holdfast.store.protocol.overview import Portion
 
 router = APIRouter(prefix="/status")
 

@@ -15,8 +15,8 @@ from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.to_json import plain
 from holdfast.recall.query.times import read_span
-from holdfast.store.carried import GROUPS
-from holdfast.store.portable import Chosen
+from holdfast.store.export_tables import GROUPS
+from holdfast.store.protocol.export import Chosen
 
 HELP = """\
 Write the memory, or a part of it, as files that any program can read.

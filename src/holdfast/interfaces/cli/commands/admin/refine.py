@@ -16,7 +16,7 @@ from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.refine.by_model.pricing import Estimate
 from holdfast.refine.by_model.summarise import Done
-from holdfast.refine.core.rules_version import RULES
+from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output.prompts import VERSION as PROMPTS
 from holdfast.settings import NO_MODEL
 from holdfast.spend.prices import AS_OF
@@ -154,7 +154,7 @@ def _foretell(
 def _tell_older(screen: Screen, older: Older) -> None:
     if older.rules:
         screen.line(
-            f"By rules older than version {RULES}: {number(older.rules, 'session')}. Making them "
+            f"By rules older than version {RULES_VERSION}: {number(older.rules, 'session')}. Making them "
             "again costs nothing."
         )
     if older.prompts:
@@ -165,7 +165,7 @@ def _tell_older(screen: Screen, older: Older) -> None:
     if older.stages:
         screen.line(f"Behind: {', '.join(older.stages)}.")
     if not older.any:
-        screen.line(f"Nothing is older than rules {RULES} and prompts {PROMPTS}.")
+        screen.line(f"Nothing is older than rules {RULES_VERSION} and prompts {PROMPTS}.")
 
 
 def _tell_offer(screen: Screen, offered: Offer) -> None:
@@ -229,7 +229,7 @@ def _json(older: Older, offered: Offer | None, came: _Came) -> dict[str, object]
     """`older` is what there is still to be done, after what was `done`."""
     made = offered.estimate if offered is not None else None
     return {
-        "rules": RULES,
+        "rules": RULES_VERSION,
         "prompts": PROMPTS,
         "older": older,
         "offer": None

@@ -12,7 +12,7 @@ from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.to_json import plain
 from holdfast.recall.lookup.topics import Leads
-from holdfast.store.concepts import Keyword
+from holdfast.store.protocol.concepts import Keyword
 
 HELP = """\
 The keyword index: from words to facts, concepts and exchanges. Without a word it lists the

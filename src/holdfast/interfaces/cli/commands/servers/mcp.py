@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from holdfast.errors import InputError
 from holdfast.interfaces.mcp.jsonrpc import read_lines
 from holdfast.interfaces.mcp.server import Companion, Server, no_companions
-from holdfast.interfaces.mcp.server_spec import Offer
+from holdfast.interfaces.mcp.server_spec import ServerSpec
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -107,14 +107,14 @@ def _until_stopped() -> Iterator[str]:
     yield from ()
 
 
-def _offer(name: str) -> Offer:
+def _offer(name: str) -> ServerSpec:
     if name == "memory":
-        from holdfast.interfaces.mcp.access_spec import OFFER
+        from holdfast.interfaces.mcp.access_spec import SPEC
     elif name == "search":
-        from holdfast.interfaces.mcp.search_spec import OFFER
+        from holdfast.interfaces.mcp.search_spec import SPEC
     else:
-        from holdfast.interfaces.mcp.main_spec import OFFER
-    return OFFER
+        from holdfast.interfaces.mcp.main_spec import SPEC
+    return SPEC
 
 
 def _companions() -> Sequence[Companion]:

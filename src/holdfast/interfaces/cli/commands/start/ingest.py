@@ -24,7 +24,7 @@ from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.model.to_json import plain
-from holdfast.refine.core.executor import Crew
+from holdfast.refine.core.executor import Executor
 from holdfast.refine.git.history import LogRead
 from holdfast.refine.ingest.ingest import Account
 from holdfast.sources.git.log import is_repository
@@ -230,7 +230,7 @@ def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -
         )
 
 
-def embed(memory: Holdfast, how: str, quiet: bool, crew: Crew | None = None) -> int | None:
+def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None) -> int | None:
     """Prepare for search by meaning; returns how many passages are left, None if none was. What
     was read is kept and told of, also where the model cannot be used."""
     if how == "none":

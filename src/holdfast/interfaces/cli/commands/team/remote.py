@@ -14,8 +14,8 @@ from holdfast.errors import InputError, RemoteError, RemoteRefusedError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import OFF
-from holdfast.sources.remote.remote_config import Remote, address
-from holdfast.store.parcels import Parcel, ParcelState
+from holdfast.sources.remote.remote_config import Remote, checked_address
+from holdfast.store.protocol.outbox import Parcel, ParcelState
 
 HELP = """\
 Servers that keep what your team shares. Once one is added, `recall` and `ask` put your
@@ -91,7 +91,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
     url: str = arguments.name_or_url
     if not url:
         raise InputError("No address is given.", "holdfast remote add https://memory.example.com")
-    address(url, arguments.insecure)
+    checked_address(url, arguments.insecure)
     banks = _banks(memory, arguments.bank)
     key = memory.settings.remote.key or _key(url)
     remote = remotes.make(url, key, banks, arguments.name, arguments.insecure)

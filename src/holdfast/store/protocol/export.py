@@ -1,5 +1,5 @@
 """What of a memory can be carried away, as plain rows that any program can read, without what is
-forgotten; and the way back in. Which tables these are is in `holdfast.store.carried`, which is
+forgotten; and the way back in. Which tables these are is in `holdfast.store.export_tables`, which is
 loaded only where something is carried."""
 
 from __future__ import annotations

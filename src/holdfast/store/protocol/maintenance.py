@@ -1,31 +1,14 @@
-"""What a store keeps besides memory itself: what was injected where, and work to try again; and
-what it can tell of its own state.
-"""
+"""Background work that failed, and the check of a store for damage."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from holdfast.model.accounts import Chore, Injection
+from holdfast.model.accounts import Chore
 
 
-class Notes(Protocol):
-    """The injection ledger, and background work that failed."""
-
-    def add_injection(self, injection: Injection) -> None:
-        """Note an injection; one of a known id stays as it is."""
-        ...
-
-    def settle_injection(self, injection: Injection) -> None:
-        """Note whether an injection arrived and what became of it."""
-        ...
-
-    def injections(
-        self, bank: str | None, session: str = "", unsettled: bool = False, limit: int = 100
-    ) -> list[Injection]:
-        """Injections, the latest first: of one session, and only those of unknown use, if
-        asked for."""
-        ...
+class FailedTasks(Protocol):
+    """Background work that failed and is tried again."""
 
     def chores(self) -> list[Chore]:
         """Work that failed and waits to be tried again, by name."""

@@ -6,7 +6,7 @@ Columns are spelled out, because they are a format that others rely on.
 
 from __future__ import annotations
 
-from holdfast.store.portable import Table
+from holdfast.store.protocol.export import Table
 
 
 def _of(table: str, key: str, time: str = "time", own: str = "id") -> str:

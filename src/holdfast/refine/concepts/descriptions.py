@@ -11,9 +11,9 @@ from holdfast.model.curation import Curated
 from holdfast.model.knowledge import Concept, Growth
 from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
+from holdfast.refine.concepts.concept_builder import Story
 from holdfast.refine.concepts.grouping import Group, Told
 from holdfast.refine.concepts.items import Item, is_process, weight_of
-from holdfast.refine.concepts.story import Story
 
 _FILES = 8
 _KEYWORDS = 8

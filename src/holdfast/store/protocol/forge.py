@@ -8,12 +8,10 @@ is gone there stays here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from holdfast.model.forge import Login, Pull, Remark, Thread
 from holdfast.model.query import Filter, Passage
-from holdfast.model.trust import Trust
 
 
 class Followed(NamedTuple):
@@ -103,14 +101,3 @@ class ForgeWays(Protocol):
     def put_followed(self, followed: Followed) -> None:
         """Note how far a repository was read."""
         ...
-
-
-def worded_thread(thread: Thread, text: str) -> Thread:
-    """A pull or an issue in the words of its correction."""
-    title, _, body = text.partition("\n")
-    return replace(thread, title=title.strip(), body=body.strip(), trust=Trust.USER)
-
-
-def worded_remark(remark: Remark, text: str) -> Remark:
-    """A remark in the words of its correction."""
-    return replace(remark, text=text, trust=Trust.USER)

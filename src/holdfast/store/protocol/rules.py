@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from holdfast.model.knowledge import Pattern, Proposal, Refusal, Rule
 from holdfast.model.query import Passage
-from holdfast.store.statements import StatementWays
+from holdfast.model.trust import Trust
 
 
 class SeenFile(NamedTuple):
@@ -22,6 +22,38 @@ class SeenFile(NamedTuple):
     root: str
     stamp: str
     hash: str
+
+
+class Statement(NamedTuple):
+    """One sentence in a record (`uri`, the `place`-th there). `source` tells sources apart: two
+    statements of one source are one occurrence. `quotable` if it can stand by itself; of one that
+    was told by the way, `about` is what counts of it."""
+
+    bank: str
+    uri: str
+    place: int
+    session: str
+    source: str
+    author: str
+    time: str
+    text: str
+    trust: Trust
+    decides: bool = False
+    quotable: bool = True
+    about: str = ""
+    files: tuple[str, ...] = ()
+
+
+class StatementWays(Protocol):
+    """Keeping them, so that only sessions that changed are read again."""
+
+    def put_statements(self, bank: str, session: str, statements: Iterable[Statement]) -> None:
+        """These are the statements of a session now; those of "" are outside of any."""
+        ...
+
+    def statements(self, bank: str) -> list[Statement]:
+        """All statements of a bank, by time."""
+        ...
 
 
 class RuleQuestions(Protocol):

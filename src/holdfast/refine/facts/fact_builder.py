@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.model.curation import Curated
+from holdfast.model.fact_history import confidence
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
     Bearing,
@@ -24,18 +25,17 @@ from holdfast.model.knowledge import (
     Life,
     Validity,
 )
-from holdfast.model.trust import Status, Trust, least_trusted
+from holdfast.model.trust import ENDED, Status, Trust, least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.core.statement_similarity import Shape, amends, overlap, same, shape_of
 from holdfast.refine.facts.junk_filter import Junk, junk
 from holdfast.refine.facts.solutions import Solved, find_solved, recurred
-from holdfast.store.facts import ENDED, confidence
 
 _RULES = (ClaimKind.RULING, ClaimKind.DECISION)
 
 
 @dataclass(slots=True)
-class Growing:
+class FactDraft:
     """A fact in the making."""
 
     kind: FactKind
@@ -44,7 +44,7 @@ class Growing:
     trust: Trust
     since: str
     claims: list[Claim]
-    names: set[str]
+    statement_ids: set[str]
     shape: Shape
     status: Status = Status.OBSERVED
     until: str = ""
@@ -53,8 +53,8 @@ class Growing:
     superseded_by: str = ""
     supersedes: list[str] = field(default_factory=list[str])
     files: tuple[str, ...] = ()
-    lives: list[Life] = field(default_factory=list[Life])
-    bearings: list[Bearing] = field(default_factory=list[Bearing])
+    status_history: list[Life] = field(default_factory=list[Life])
+    evidence: list[Bearing] = field(default_factory=list[Bearing])
     sessions: set[str] = field(default_factory=set[str])
 
     @property
@@ -63,7 +63,7 @@ class Growing:
         return uri("fact", self.id)
 
     @property
-    def is_told(self) -> bool:
+    def was_said_in_session(self) -> bool:
         """Whether it was said in a session; what was only remembered is a record already."""
         return any(claim.exchange for claim in self.claims)
 
@@ -71,27 +71,27 @@ class Growing:
         """Whether it was in force at a time."""
         return self.since <= time and (not self.until or time < self.until)
 
-    def become(self, status: Status, time: str, because: str) -> None:
+    def set_status(self, status: Status, time: str, because: str) -> None:
         """Change, from a time on."""
         if self.status is not status:
             self.status = status
-            self.lives.append(Life("fact", self.id, time, status, because))
+            self.status_history.append(Life("fact", self.id, time, status, because))
 
-    def bear(self, time: str, name: str, how: How) -> None:
+    def add_evidence(self, time: str, name: str, how: How) -> None:
         """Take a piece of evidence."""
-        self.bearings.append(Bearing(self.id, time, name, how))
+        self.evidence.append(Bearing(self.id, time, name, how))
 
-    def fact(self, bank: str) -> Fact:
+    def to_fact(self, bank: str) -> Fact:
         """The fact as it stands."""
-        good = [b for b in self.bearings if not b.against]
+        good = [b for b in self.evidence if not b.against]
         return Fact(
-            bank, self.id, self.kind, self.content, confidence(self.trust, self.bearings),
+            bank, self.id, self.kind, self.content, confidence(self.trust, self.evidence),
             self.trust, self.problem, self.attempts,
-            sum(1 for b in self.bearings if b.how is How.BREACHED),
+            sum(1 for b in self.evidence if b.how is How.BREACHED),
             max((b.time for b in good), default=self.since), self.status,
             Validity(self.since, self.until, self.since),
-            tuple(dict.fromkeys(b.uri for b in self.bearings if b.testifies)),
-            tuple(dict.fromkeys(b.uri for b in self.bearings if b.against)),
+            tuple(dict.fromkeys(b.uri for b in self.evidence if b.testifies)),
+            tuple(dict.fromkeys(b.uri for b in self.evidence if b.against)),
             tuple(dict.fromkeys(self.supersedes)), self.superseded_by, self.files,
         )  # fmt: skip
 
@@ -101,18 +101,18 @@ def fact_id(kind: FactKind, text: str) -> str:
     return content_id("fact", kind.value, *(shape_of(text).order or (text,)))
 
 
-class Facts:
+class FactBuilder:
     """Grows the facts of one bank."""
 
     def __init__(self, decisions: Iterable[Curated] = ()) -> None:
-        self.all: list[Growing] = []
+        self.drafts: list[FactDraft] = []
         self._decided = {c.id: c for c in decisions if c.kind == "fact"}
         self._forgotten: list[tuple[FactKind, Shape]] = []
         self.dropped: Counter[str] = Counter()
         # Which facts have a word, so that a statement is held only against those like it.
-        self._having: dict[str, list[Growing]] = {}
+        self._having: dict[str, list[FactDraft]] = {}
 
-    def grow(self, claims: Sequence[Claim], remembered: Sequence[Claim]) -> None:
+    def add_claims(self, claims: Sequence[Claim], remembered: Sequence[Claim]) -> None:
         """Take in every statement, by time."""
         stated = [c for c in claims if c.kind in _RULES and c.by_person]
         ordered = sorted([*stated, *remembered], key=lambda c: (c.time, c.seq, c.id))
@@ -158,21 +158,21 @@ class Facts:
         self._strengthen(known, claim, remembered)
         self._retire(known, claim, shape, near)
 
-    def _found(self, claim: Claim, kind: FactKind, shape: Shape) -> Growing:
+    def _found(self, claim: Claim, kind: FactKind, shape: Shape) -> FactDraft:
         first = Status.OBSERVED
-        made = Growing(
+        made = FactDraft(
             kind, fact_id(kind, claim.text), claim.text, claim.trust, claim.time, [], set(), shape,
             first, files=claim.files,
         )  # fmt: skip
-        made.lives.append(Life("fact", made.id, claim.time, first, named(claim)))
-        self.all.append(made)
+        made.status_history.append(Life("fact", made.id, claim.time, first, claim_uri(claim)))
+        self.drafts.append(made)
         for word in shape.said:
             self._having.setdefault(word, []).append(made)
         return made
 
-    def _near(self, shape: Shape, kind: FactKind) -> list[Growing]:
+    def _near(self, shape: Shape, kind: FactKind) -> list[FactDraft]:
         """The facts that share words with a statement, the most alike first."""
-        met: dict[int, Growing] = {}
+        met: dict[int, FactDraft] = {}
         for word in shape.said:
             for growing in self._having.get(word, ()):
                 if growing.kind is kind:
@@ -181,31 +181,31 @@ class Facts:
             met.values(), key=lambda g: (-overlap(shape.said, g.shape.said), g.since, g.id)
         )
 
-    def _strengthen(self, known: Growing, claim: Claim, remembered: bool) -> None:
+    def _strengthen(self, known: FactDraft, claim: Claim, remembered: bool) -> None:
         again = bool(known.sessions) and claim.session not in known.sessions
         known.claims.append(claim)
-        known.names.add(fact_id(known.kind, claim.text))
+        known.statement_ids.add(fact_id(known.kind, claim.text))
         known.sessions.add(claim.session)
         known.trust = min(known.trust, claim.trust, key=list(Trust).index)
-        known.bear(claim.time, named(claim), How.REMEMBERED if remembered else How.STATED)
+        known.add_evidence(claim.time, claim_uri(claim), How.REMEMBERED if remembered else How.STATED)
         if known.status in ENDED:
             # What was retired is laid down again.
             known.until, known.superseded_by = "", ""
-            known.become(Status.OBSERVED, claim.time, named(claim))
+            known.set_status(Status.OBSERVED, claim.time, claim_uri(claim))
         if remembered or again:
-            known.become(Status.VERIFIED, claim.time, named(claim))
+            known.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
 
-    def _retire(self, known: Growing, claim: Claim, shape: Shape, near: Iterable[Growing]) -> None:
+    def _retire(self, known: FactDraft, claim: Claim, shape: Shape, near: Iterable[FactDraft]) -> None:
         """Retire what a statement amends: of those in force the most alike."""
         for other in near:
             later = other is not known and other.status not in ENDED and other.since < claim.time
             if later and (amends(shape, other.shape) or other.uri in known.supersedes):
-                self.supersede(other, known, claim.time, named(claim))
+                self.supersede(other, known, claim.time, claim_uri(claim))
                 return
 
-    def supersede(self, old: Growing, new: Growing, time: str, because: str) -> None:
+    def supersede(self, old: FactDraft, new: FactDraft, time: str, because: str) -> None:
         """One fact takes the place of another."""
-        old.become(Status.SUPERSEDED, time, because)
+        old.set_status(Status.SUPERSEDED, time, because)
         old.until, old.superseded_by = time, new.uri
         new.supersedes.append(old.uri)
 
@@ -213,7 +213,7 @@ class Facts:
         claim = one.solution
         if self._is_forgotten(FactKind.SOLUTION, shape_of(claim.text)):
             return
-        before = [g for g in self.all if g.kind is FactKind.SOLUTION and _same_matter(g, one)]
+        before = [g for g in self.drafts if g.kind is FactKind.SOLUTION and _same_matter(g, one)]
         known = next(
             (g for g in before if overlap(g.shape.said, shape_of(claim.text).said) > 0.5), None
         )
@@ -223,23 +223,23 @@ class Facts:
             known.trust = least_trusted((claim.trust, *(c.trust for c in one.before)))
             for old in before:
                 if old.status not in ENDED:
-                    self.supersede(old, known, claim.time, named(claim))
+                    self.supersede(old, known, claim.time, claim_uri(claim))
         known.attempts = max(known.attempts, one.attempts)
         known.claims.append(claim)
-        known.names.add(fact_id(known.kind, claim.text))
-        known.bear(claim.time, named(claim), How.STATED)
-        known.become(Status.VERIFIED, claim.time, named(claim))
+        known.statement_ids.add(fact_id(known.kind, claim.text))
+        known.add_evidence(claim.time, claim_uri(claim), How.STATED)
+        known.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
         for again in recurred(one, claims):
             if known.holds_at(again.time):
-                known.bear(again.time, named(again), How.RECURRED)
+                known.add_evidence(again.time, claim_uri(again), How.RECURRED)
 
 
-def _same_matter(growing: Growing, one: Solved) -> bool:
+def _same_matter(growing: FactDraft, one: Solved) -> bool:
     own = {claim.id for claim in growing.claims}
     return any(claim.id in own for claim in one.before)
 
 
-def named(claim: Claim) -> str:
+def claim_uri(claim: Claim) -> str:
     """Where a statement stands; what a person said of a whole exchange is in no turn of it."""
     if claim.turn:
         return uri("turn", claim.turn)
@@ -253,14 +253,14 @@ def _kind_of(claim: Claim) -> FactKind:
     return FactKind.CORE_LOGIC if claim.kind is ClaimKind.CORE_LOGIC else FactKind.RULE
 
 
-def decide(facts: Facts, decisions: Iterable[Curated]) -> list[Growing]:
+def apply_decisions(facts: FactBuilder, decisions: Iterable[Curated]) -> list[FactDraft]:
     """The facts that are to be shown, as people decided about them: merged ones go into another,
     corrected ones say it anew. A decision is about whatever was said in those words."""
     decided = {c.id: c for c in decisions if c.kind == "fact"}
-    kept: list[Growing] = []
-    merged: list[tuple[Growing, str]] = []
-    for growing in facts.all:
-        about = [decided[name] for name in sorted(growing.names) if name in decided]
+    kept: list[FactDraft] = []
+    merged: list[tuple[FactDraft, str]] = []
+    for growing in facts.drafts:
+        about = [decided[name] for name in sorted(growing.statement_ids) if name in decided]
         into = next((c.into for c in about if c.into), "")
         if into:
             merged.append((growing, into))
@@ -269,20 +269,20 @@ def decide(facts: Facts, decisions: Iterable[Curated]) -> list[Growing]:
         if said is not None:
             growing.content = said.text
             growing.trust = Trust.USER
-            growing.become(Status.VERIFIED, max(said.time, growing.since), growing.uri)
+            growing.set_status(Status.VERIFIED, max(said.time, growing.since), growing.uri)
         kept.append(growing)
     for growing, into in merged:
         _merge(growing, into, kept)
     return kept
 
 
-def _merge(growing: Growing, into: str, kept: Iterable[Growing]) -> None:
+def _merge(growing: FactDraft, into: str, kept: Iterable[FactDraft]) -> None:
     """What bears on a fact bears on the one that stands for it, and what it retired is retired."""
     for other in kept:
         if other.superseded_by == growing.uri and other.uri != into:
             other.superseded_by = into
         if other.uri == into:
-            for bearing in growing.bearings:
-                other.bear(bearing.time, bearing.uri, bearing.how)
+            for bearing in growing.evidence:
+                other.add_evidence(bearing.time, bearing.uri, bearing.how)
             other.claims += growing.claims
             other.supersedes += [name for name in growing.supersedes if name != other.uri]

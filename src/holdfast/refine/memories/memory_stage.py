@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from holdfast.model.corrections import worded_memory
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Validity
 from holdfast.model.opinions import Met, Sighting, Stance
@@ -21,7 +22,6 @@ from holdfast.refine.memories.model_extracted import Extracted
 from holdfast.refine.memories.retention_rules import changed_together, distinct, retain_exchange
 from holdfast.refine.memories.stances import stances_in, stances_of
 from holdfast.sources.claude_code.files import AGENT
-from holdfast.store.curated import worded_memory
 from holdfast.store.protocol import Writer
 
 NAME = "retain"

@@ -25,26 +25,32 @@ from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit, Shared
-from holdfast.store.calls import Calls, Summaries
-from holdfast.store.concepts import ConceptQuestions, ConceptWays
-from holdfast.store.curated import CuratedQuestions, CuratedWays, Erasing, Hidden, Superseded
-from holdfast.store.facts import FactQuestions, FactWays
-from holdfast.store.forge import ForgeQuestions, ForgeWays
-from holdfast.store.graph import GraphQuestions, GraphWays
-from holdfast.store.history import HistoryQuestions, HistoryWays
-from holdfast.store.imported import ImportedQuestions, ImportedWays
-from holdfast.store.keys import KeyWays
-from holdfast.store.mind import MindQuestions, MindWays
-from holdfast.store.notes import Checked, Notes
-from holdfast.store.overview import OverviewQuestions
-from holdfast.store.parcels import ParcelQuestions, ParcelWays
-from holdfast.store.portable import PortableQuestions, PortableWays
-from holdfast.store.progress import Progress
-from holdfast.store.rules import RuleQuestions, RuleWays
-from holdfast.store.sessions import SessionQuestions
-from holdfast.store.shared import SharedQuestions, SharedWays
-from holdfast.store.vectors import VectorQuestions, VectorWays
-from holdfast.store.versions import Versions
+from holdfast.store.protocol.api_keys import KeyWays
+from holdfast.store.protocol.concepts import ConceptQuestions, ConceptWays
+from holdfast.store.protocol.curation import (
+    CuratedQuestions,
+    CuratedWays,
+    Erasing,
+    Hidden,
+    Superseded,
+)
+from holdfast.store.protocol.export import PortableQuestions, PortableWays
+from holdfast.store.protocol.facts import FactQuestions, FactWays
+from holdfast.store.protocol.forge import ForgeQuestions, ForgeWays
+from holdfast.store.protocol.git_history import HistoryQuestions, HistoryWays
+from holdfast.store.protocol.graph import GraphQuestions, GraphWays
+from holdfast.store.protocol.imports import ImportedQuestions, ImportedWays
+from holdfast.store.protocol.injections import Notes
+from holdfast.store.protocol.maintenance import Checked, FailedTasks
+from holdfast.store.protocol.memories import MindQuestions, MindWays
+from holdfast.store.protocol.model_calls import Calls, Summaries
+from holdfast.store.protocol.outbox import ParcelQuestions, ParcelWays
+from holdfast.store.protocol.overview import OverviewQuestions
+from holdfast.store.protocol.progress import Progress, Versions
+from holdfast.store.protocol.rules import RuleQuestions, RuleWays
+from holdfast.store.protocol.sessions import SessionQuestions
+from holdfast.store.protocol.shares import SharedQuestions, SharedWays
+from holdfast.store.protocol.vectors import VectorQuestions, VectorWays
 
 _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
 _FromOthers = Pull | Issue | Remark | Shared | Imported
@@ -394,5 +400,5 @@ class Writer(
         ...
 
 
-class Store(Writer, Notes, Calls, Checked, Erasing, KeyWays, ReadStore, Protocol):
+class Store(Writer, Notes, FailedTasks, Calls, Checked, Erasing, KeyWays, ReadStore, Protocol):
     """All of it."""

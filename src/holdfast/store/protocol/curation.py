@@ -8,7 +8,6 @@ to be shown stays where it is and is left out of every answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -18,7 +17,6 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.team import Commit
-from holdfast.model.trust import Trust
 
 # What is of no session and has a passage of its own.
 Alone = Commit | Memory | Pull | Issue | Remark
@@ -181,22 +179,3 @@ class Erasing(Protocol):
     def overwrite(self) -> None:
         """Leave no trace of removed rows in the files of the store, however it kept them."""
         ...
-
-
-def worded(turn: Turn, text: str) -> Turn:
-    """A turn in the words of its correction. A tool was still called; what came of it is said
-    anew."""
-    if turn.tool is not None:
-        return replace(turn, tool=turn.tool._replace(result=text))
-    return replace(turn, text=text, trust=Trust.USER)
-
-
-def worded_commit(commit: Commit, text: str) -> Commit:
-    """A commit in the words of its correction."""
-    subject, _, body = text.partition("\n")
-    return replace(commit, subject=subject.strip(), body=body.strip())
-
-
-def worded_memory(memory: Memory, text: str) -> Memory:
-    """A memory in the words of its correction."""
-    return replace(memory, what=text)

@@ -1,0 +1,54 @@
+"""How much a memory holds, and whether every input line is accounted for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from holdfast.app.core.context import Context
+from holdfast.model.accounts import Chore, Injection
+from holdfast.model.ledger import Balance
+from holdfast.model.records import Digest, Exchange
+from holdfast.store.protocol import Counts, Record
+
+
+class Inventory:
+    """Counts and ledgers of an open memory."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def counts(self, bank: str | None = "all") -> Counts:
+        """How many records of each kind there are."""
+        return self._context.store.counts(self._context.bank_id(bank))
+
+    def balance(self, bank: str | None = "all") -> Balance:
+        """The ledger of input lines, including lines on disk that are still to be read. For all
+        banks together that includes transcripts that were never ingested."""
+        from holdfast.refine.ingest import discovery, pending
+
+        store, id = self._context.store, self._context.bank_id(bank)
+        found = store.balance(id)
+        where = discovery.where_of(self._context.settings)
+        inputs = discovery.find_all(where, []) if id is None else ()
+        unread = pending.find_pending(store, id, inputs)
+        return replace(
+            found,
+            pending=unread.lines,
+            lines=found.lines + unread.lines,
+            files=found.files + unread.files,
+            problems=(*found.problems, *unread.problems),
+        )
+
+    def injections(self, bank: str | None = None, limit: int = 50) -> list[Injection]:
+        """The texts injected into sessions and their outcomes, latest first."""
+        return self._context.store.injections(self._context.bank_id(bank), limit=limit)
+
+    def failed_tasks(self) -> list[Chore]:
+        """Background tasks that failed and will be tried again."""
+        return self._context.store.chores()
+
+    def without_model(self, record: Record) -> Exchange | Digest | None:
+        """An exchange or digest as the rules alone make it, to compare with a model's version."""
+        from holdfast.refine.sessions import without_model
+
+        return without_model.by_rules(self._context.store, record)

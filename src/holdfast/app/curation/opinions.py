@@ -1,0 +1,104 @@
+"""What a memory believes: retained texts, opinions, and reflection on a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from holdfast.app.core.context import Context
+from holdfast.app.curation.records import curator_for
+from holdfast.app.search.recall import Search
+from holdfast.capture.redact import Redactor
+from holdfast.errors import HoldfastError, InputError, ModelAnswerError
+from holdfast.learn.opinion_stage import reflect_bank
+from holdfast.learn.opinions import trend_of
+from holdfast.model.bank import Bank
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.opinions import Opinion, Reflection
+from holdfast.model.query import Recalled
+from holdfast.model.trust import Status
+from holdfast.recall.core.plan import Plan
+from holdfast.refine.memories.retain import retain_bank
+from holdfast.research.reflection import reflect
+from holdfast.settings import NO_MODEL
+
+# Reflection weighs evidence for and against, so it reads more than recall shows, repeats included.
+_EVIDENCE_PLAN = Plan(limit=25, tokens=20_000, repeats=True)
+
+
+class Opinions:
+    """Retains texts, lists opinions, and reflects. `bank` arguments are as for `Context`."""
+
+    def __init__(self, context: Context, search: Search) -> None:
+        self._context = context
+        self._search = search
+
+    def retain(
+        self,
+        text: str,
+        network: Network | str = Network.WORLD,
+        confidence: float | None = None,
+        where: str = "",
+        why: str = "",
+        bank: str | None = None,
+        who: str = "",
+    ) -> Memory:
+        """Store a text as a memory of a network, without secrets; an opinion needs a confidence
+        from 0 to 1."""
+        if network not in set(Network):
+            raise InputError(f"There is no network {network!r}.", f"One of: {', '.join(Network)}.")
+        context = self._context
+        redactor = Redactor(context.settings.redact_patterns)
+        clean, place, reason = (redactor.redact(part).text for part in (text, where, why))
+        with context.store.transaction():
+            memory = curator_for(context, who).remember(
+                context.ensure_bank(bank), clean, Network(network), confidence, place, reason
+            )
+        context.after_change()
+        return memory
+
+    def opinions(self, bank: str | None = None, all: bool = False) -> list[Opinion]:
+        """Opinions, the most confident first; with `all` also those that were retracted."""
+        store, now = self._context.store, self._context.now()
+        found = [
+            replace(o, trend=trend_of(store.beliefs(one, o.id), o.latest, now))
+            for one in self._context.bank_ids(bank)
+            for o in store.opinions(one)
+        ]
+        shown = [o for o in found if all or o.status is not Status.RETRACTED]
+        return sorted(shown, key=lambda o: (-o.confidence, o.bank, o.id))
+
+    def reflect(self, query: str, bank: str | None = None, store: bool = True) -> Reflection:
+        """Weigh the evidence on a question through the disposition of a bank. The opinions it
+        comes to are stored, unless `store` is false."""
+        context = self._context
+        known = context.bank(bank)
+        if store:
+            retain_bank(context.store, known.id)
+            reflect_bank(context.store, known.id, context.now())
+        evidence = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
+        reflection = reflect(context.store, known, evidence, context.store.opinions(known.id))
+        if context.settings.models.use != NO_MODEL and not reflection.abstained:
+            reflection = self._by_model(known, evidence, reflection)
+        if store and not reflection.abstained:
+            reflection = self._stored(known, reflection)
+        return reflection
+
+    def _by_model(self, bank: Bank, evidence: Recalled, by_rules: Reflection) -> Reflection:
+        """What a model makes of the evidence; the version by rules where it cannot be asked."""
+        from holdfast.app.curation.model_reflection import think
+
+        context = self._context
+        try:
+            return think(context.store, context.settings, context.now, bank, evidence, by_rules)
+        except HoldfastError as error:
+            unusable = isinstance(error, ModelAnswerError)
+            reason = "the model's answer could not be used: " if unusable else ""
+            problem = f"By rules alone: {reason}{error.message} {error.remedy}".strip()
+            return replace(by_rules, caveats=(*by_rules.caveats, problem))
+
+    def _stored(self, bank: Bank, reflection: Reflection) -> Reflection:
+        from holdfast.learn.reflection_opinions import keep
+
+        with self._context.store.transaction():
+            kept = keep(self._context.store, bank, reflection, self._context.now())
+        return replace(reflection, stored=tuple(f"holdfast://memory/{id}" for id in kept))

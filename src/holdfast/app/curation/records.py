@@ -1,0 +1,125 @@
+"""Decisions that people make about records: remember, correct, forget, merge, confirm, review.
+
+Every decision is appended to a log that is laid over derived records, so that deriving them again
+never undoes it. Undoing is in `undo`, erasing for good in `erasure`.
+"""
+
+from __future__ import annotations
+
+from holdfast.app.core.context import ALL_BANKS, Context
+from holdfast.app.search.browse import Browse
+from holdfast.capture.redact import Redactor
+from holdfast.errors import NotFoundError
+from holdfast.learn.curation import Curator, Target, find_any, find_target
+from holdfast.model.curation import Curation
+from holdfast.model.graph import Entity
+from holdfast.model.knowledge import Memory, Review
+from holdfast.model.trust import Trust
+
+
+def curator_for(context: Context, who: str = "") -> Curator:
+    """A curator whose decisions are logged in the name of `who`, or of this user."""
+    return Curator(context.store, context.now, context.actor(who))
+
+
+class RecordCuration:
+    """Decisions about records. An `id` is a URI, an id or the start of one; `who` decides, by
+    default the user of this machine."""
+
+    def __init__(self, context: Context, browse: Browse) -> None:
+        self._context = context
+        self._browse = browse
+
+    def remember(
+        self, text: str, bank: str | None = None, who: str = "", trust: Trust = Trust.USER
+    ) -> Memory:
+        """Store a text as a memory, without secrets, in the named bank or that of the working
+        directory, which is made if it does not exist. `trust` says where the text comes from."""
+        clean = self._redacted(text)
+        with self._context.store.transaction():
+            bank_id = self._context.ensure_bank(bank)
+            memory = self._curator(who).remember(bank_id, clean, trust=trust)
+        self._context.after_change()
+        return memory
+
+    def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Replace the words of a record; the old ones are kept as superseded."""
+        clean = self._redacted(text)
+        return self._done(self._curator(who).correct(self.target(id, bank), clean))
+
+    def forget(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Leave a record, and all that is derived from it, out of every result until restored."""
+        return self._done(self._curator(who).forget(self.target(id, bank)))
+
+    def restore(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Bring back a record that was forgotten or merged."""
+        return self._done(self._curator(who).restore(self.target(id, bank)))
+
+    def confirm(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Note that a record still holds, whatever became of its code since."""
+        target = find_any(self._context.store, self._context.bank_id(bank), id)
+        return self._done(self._curator(who).confirm(target))
+
+    def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Hide a record behind another that says the same."""
+        both = self.target(id, bank), self.target(into, bank)
+        return self._done(self._curator(who).merge(*both))
+
+    def merge_entities(
+        self, name: str, into: str, bank: str | None = None, who: str = ""
+    ) -> Curation:
+        """Make two entities one; each is named by a URI, an id, or any of its spellings."""
+        both = self._browse.entity(name, bank), self._browse.entity(into, bank)
+        return self._done(self._curator(who).join(*(_target(entity) for entity in both)))
+
+    def split_entity(
+        self, name: str, alias: str, bank: str | None = None, who: str = ""
+    ) -> Curation:
+        """Make one spelling of an entity an entity of its own."""
+        entity = self._browse.entity(name, bank)
+        spelling = self._context.store.spelling_of(entity.bank, entity.id, alias)
+        if spelling is None:
+            known = ", ".join((entity.name, *entity.aliases))
+            raise NotFoundError(
+                f"{entity.name} is not called {alias!r}.", f"It is called: {known}."
+            )
+        alone = Target(entity.bank, "entity", spelling)
+        return self._done(self._curator(who).part(alone, _target(entity)))
+
+    def find_review(self, id: str, bank: str | None = ALL_BANKS) -> Review:
+        """The open question with this URI, id or start of an id."""
+        bare = id.strip().rpartition("/")[2]
+        reviews = self._context.store.reviews(self._context.bank_id(bank))
+        known = [review for review in reviews if review.id.startswith(bare)]
+        if len(known) != 1 or not bare:
+            many = "Several questions start" if len(known) > 1 else "No question starts"
+            raise NotFoundError(f"{many} with {bare!r}.", "`holdfast review` lists them.")
+        return known[0]
+
+    def decide(self, review: Review, keep: bool, who: str = "") -> Curation:
+        """Keep a fact that was up for review in force, or retire it."""
+        return self._done(self._curator(who).decide(review, keep))
+
+    def target(self, id: str, bank: str | None = ALL_BANKS) -> Target:
+        """The record with this id, shown or hidden."""
+        return find_target(self._context.store, self._context.bank_id(bank), id)
+
+    def apply_decisions(self) -> None:
+        """Compute the effect of all logged decisions again."""
+        with self._context.store.transaction():
+            for bank in self._context.store.banks():
+                self._curator("").reapply(bank.id)
+
+    def _redacted(self, text: str) -> str:
+        return Redactor(self._context.settings.redact_patterns).redact(text).text
+
+    def _curator(self, who: str) -> Curator:
+        return curator_for(self._context, who)
+
+    def _done(self, decision: Curation) -> Curation:
+        self._context.after_change()
+        return decision
+
+
+def _target(entity: Entity) -> Target:
+    return Target(entity.bank, "entity", entity.id)

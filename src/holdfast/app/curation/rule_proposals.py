@@ -1,0 +1,340 @@
+"""Rules that are proposed from what people keep stating, and their approval or rejection.
+
+A rule is written into a project's files only when a person approves it, or when the settings
+approve it on a person's behalf. What is written was shown as a diff against the current file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.app.core.context import Context
+from holdfast.app.curation.refresh import refresh_derived
+from holdfast.app.ingest.stages import know
+from holdfast.app.search.rule_sync import follow_rules
+from holdfast.capture.redact import Redactor
+from holdfast.errors import HoldfastError, InputError, NotFoundError
+from holdfast.learn.agent_lessons import OF_USER
+from holdfast.learn.existing_rules import Likeness, find_documented
+from holdfast.learn.promotion import (
+    CONFIDENCE,
+    OCCURRENCES,
+    addition,
+    is_ripe,
+    may_be_automatic,
+    propose,
+    refused,
+)
+from holdfast.learn.rule_text import Addition
+from holdfast.learn.rule_writing import Change, plan, rules_path, written_with
+from holdfast.learn.written_rules import written
+from holdfast.model.curation import Action, Curation
+from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
+from holdfast.model.uris import parse_uri, uri
+from holdfast.refine.rules.domains import domain_of
+from holdfast.refine.rules.rule_records import root_of
+from holdfast.settings import NO_MODEL
+
+USER_SCOPE = "user"
+SCOPES = ("project", USER_SCOPE)
+BY_ITSELF = "holdfast"
+PROPOSALS, VERSION = "proposals", 1
+
+
+def user_path(domain: str) -> str:
+    """The file of a domain's rules among the user's own."""
+    return OF_USER + rules_path(domain).removeprefix(".claude/")
+
+
+class ChangedError(InputError):
+    """A file is not what it was when its change was shown."""
+
+
+class Candidate(NamedTuple):
+    """What waits for a person: the proposal, its pattern, and the change to the file as it is
+    now; `problem` tells why there can be none, `changed` that the file is another since."""
+
+    proposal: Proposal
+    pattern: Pattern | None
+    diff: str = ""
+    problem: str = ""
+    changed: bool = False
+
+
+class Learned(NamedTuple):
+    """What teaching a rule comes to: the change to a file, or where it stands already. What an
+    agent taught `waits` for a person, by the id of a candidate, unless it was `refused` before."""
+
+    change: Change | None
+    documented: str = ""
+    opposes: str = ""
+    waits: str = ""
+    refused: str = ""
+
+
+class LearningState(NamedTuple):
+    """How much there is to learn from."""
+
+    patterns: int
+    ripe: int
+    promotions: int
+    demotions: int
+    approved: int
+    rejected: int
+    rules: int
+    files: tuple[str, ...]
+
+
+class RuleProposals:
+    """Finds, lists, approves and rejects proposed rules. An `id` is that of a proposal or of its
+    pattern, or the start of one."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def state(self, bank: str | None = None) -> LearningState:
+        """How much there is to learn from."""
+        id = self.project_bank(bank)
+        patterns, waiting = self._context.store.patterns(id), self._context.store.proposals(id)
+        log = self._context.store.curations(id)
+        approved = [e for e in log if e.action is Action.APPROVE]
+        return LearningState(
+            len(patterns),
+            sum(map(is_ripe, patterns)),
+            sum(p.kind is ProposalKind.PROMOTE for p in waiting),
+            sum(p.kind is ProposalKind.DEMOTE for p in waiting),
+            len(approved),
+            len(refused(self._context.store, id)),
+            len(self._context.store.rules(id)),
+            tuple(dict.fromkeys(rule.path for rule in self._context.store.rules(id))),
+        )
+
+    def proposals(self, bank: str | None = None) -> list[Proposal]:
+        """What waits for a person, in a bank or in all."""
+        banks = self._context.bank_ids(bank)
+        return [proposal for one in banks for proposal in self._context.store.proposals(one)]
+
+    def candidates(self, bank: str | None = None) -> list[Candidate]:
+        """What waits for a person, each with the change that it would make now."""
+        id, root = self.project(bank, must_exist=False)
+        patterns = {uri("pattern", p.id): p for p in self._context.store.patterns(id)}
+        return [
+            self._candidate(proposal, patterns.get(proposal.target), root)
+            for proposal in self._context.store.proposals(id)
+        ]
+
+    def _candidate(self, proposal: Proposal, pattern: Pattern | None, root: str) -> Candidate:
+        if proposal.kind is ProposalKind.DEMOTE:
+            return Candidate(proposal, pattern)
+        if not root and not proposal.path.startswith(OF_USER):
+            return Candidate(proposal, pattern, problem="the project is not on this machine")
+        try:
+            change = self.plan_change(proposal.path, root, addition(proposal))
+        except HoldfastError as error:
+            return Candidate(proposal, pattern, problem=error.message)
+        return Candidate(proposal, pattern, change.diff, "", change.base != proposal.base)
+
+    def promote(self, bank: str | None = None) -> list[Candidate]:
+        """Look for what has earned the rank of a rule; returns what waits for a person then. By
+        the settings it is written without asking."""
+        id, root = self.project(bank, must_exist=False)
+        self.sync_rules(id, root)
+        know(self._context.store, self._context.now)
+        self._propose(id, root)
+        return self.candidates(bank)
+
+    def sync_all(self, tick: Callable[[], None] = lambda: None) -> int:
+        """Bring the rules of all banks in step with their files, and what is known with them;
+        returns how many proposals are new."""
+        present, here = self._context.current_project()
+        for bank in self._context.store.banks():
+            self.sync_rules(bank.id, here if bank.id == present else "")
+            tick()
+        know(self._context.store, self._context.now, tick)
+        return self.propose_all()
+
+    def propose_all(self) -> int:
+        """Update the proposals of every bank whose patterns or rules changed; returns how many
+        are new."""
+        present, here = self._context.current_project()
+        behind = self._context.store.banks_behind(PROPOSALS, VERSION)
+        return sum(self._propose(bank, here if bank == present else "") for bank in behind)
+
+    def _propose(self, bank: str, root: str) -> int:
+        """Bring up to date what waits for a person; returns how much of it is new."""
+        root = root or root_of(self._context.store, bank)
+        likeness = self.similarity() if self._any_to_propose(bank) else None
+        place = Path(root) if root else None
+        with self._context.store.transaction():
+            before = {p.id for p in self._context.store.proposals(bank)}
+            made = propose(
+                self._context.store, bank, place, self._context.now(), likeness, self._context.settings.claude_dir
+            )
+            for gone in before - {p.id for p in made}:
+                self._context.store.drop_proposal(bank, gone)
+            for proposal in made:
+                self._context.store.put_proposal(proposal)
+            for change in self._context.store.changes(bank, PROPOSALS, VERSION)[-1:]:
+                self._context.store.reach(bank, PROPOSALS, VERSION, change.number)
+        wanted = self._context.settings.promote
+        for proposal in made:
+            if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
+                self._write_by_itself(proposal, root)
+        return len({p.id for p in made} - before)
+
+    def _any_to_propose(self, bank: str) -> bool:
+        taught = any(e.action is Action.TEACH for e in self._context.store.curations(bank))
+        return taught or any(map(is_ripe, self._context.store.patterns(bank)))
+
+    def plan_change(self, path: str, root: str, added: Addition) -> Change:
+        """What adding a rule to a file would do: of the project, or of the user."""
+        if path.startswith(OF_USER):
+            return plan(self._context.settings.claude_dir, path.removeprefix(OF_USER), added)
+        return plan(Path(root), path, added)
+
+    def _write_by_itself(self, proposal: Proposal, root: str) -> None:
+        """A file that cannot be written now is left for a person to look at."""
+        try:
+            change = plan(Path(root), proposal.path, addition(proposal))
+            self._approved(proposal, change, root, BY_ITSELF)
+        except InputError:
+            return
+
+    def plan_approval(self, id: str, text: str = "", bank: str | None = None) -> Candidate:
+        """What approving a candidate would do, in these words or in its own."""
+        proposal, root = self.find_proposal(id, bank)
+        candidate = self._candidate(proposal, None, root)
+        if candidate.problem:
+            raise InputError(f"It cannot be written: {candidate.problem}", "Nothing was changed.")
+        if proposal.kind is ProposalKind.DEMOTE:
+            return candidate
+        return candidate._replace(
+            diff=self.plan_change(proposal.path, root, addition(proposal, text)).diff
+        )
+
+    def approve(
+        self, id: str, text: str = "", bank: str | None = None, who: str = "", seen: str = ""
+    ) -> Change | None:
+        """Write a candidate into its file, in these words or in its own. A file that changed
+        since it was proposed is left alone, unless the new diff was `seen`. To approve a
+        demotion settles it; the rule is taken out by hand."""
+        proposal, root = self.find_proposal(id, bank)
+        if proposal.kind is ProposalKind.DEMOTE:
+            self._decided(Action.APPROVE, proposal, who, proposal.path)
+            return None
+        clean = self.redacted(text)
+        self.sync_rules(proposal.bank, root)
+        said = clean or proposal.text
+        found = find_documented(said, self._context.store.rules(proposal.bank), self.similarity())
+        if found is not None and not found.opposes:
+            with self._context.store.transaction():
+                self._context.store.drop_proposal(proposal.bank, proposal.id)
+            raise InputError(f"{found.where} says so already.", "Nothing was changed.")
+        change = self.plan_change(proposal.path, root, addition(proposal, clean))
+        if change.base != proposal.base and change.diff != seen:
+            self._propose_anew(proposal, change)
+        self._approved(proposal, change, root, who)
+        return change
+
+    def _propose_anew(self, proposal: Proposal, change: Change) -> None:
+        with self._context.store.transaction():
+            self._context.store.put_proposal(replace(proposal, base=change.base))
+        raise ChangedError(
+            f"{proposal.path} was changed since this was proposed. Nothing was written.",
+            "Look at the new diff with `holdfast promote candidates`, and approve again.",
+        )
+
+    def _approved(self, proposal: Proposal, change: Change, root: str, who: str) -> None:
+        """Write a candidate's change, and that it was approved; or neither."""
+        told = written(change)._replace(path=proposal.path).told()
+        self._decided(Action.APPROVE, proposal, who, told, change)
+        self.sync_rules(proposal.bank, root)
+
+    def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:
+        """Turn a candidate down; the same is not proposed again, in whatever words."""
+        proposal, _ = self.find_proposal(id, bank, must_exist=False)
+        clean = self.redacted(why).strip()
+        self._decided(Action.REJECT, proposal, who, clean)
+        return proposal
+
+    def _decided(
+        self,
+        action: Action,
+        proposal: Proposal,
+        who: str,
+        told: str,
+        change: Change | None = None,
+    ) -> None:
+        p, now = proposal, self._context.now()
+        said = told if action is Action.APPROVE else ""
+        with written_with(change) if change else nullcontext(), self._context.store.transaction():
+            entry = Curation(0, p.bank, now, action, p.target, said, self._context.actor(who))
+            made = self._context.store.curate(entry)
+            if action is Action.REJECT:
+                self._context.store.put_refusal(
+                    p.bank,
+                    Refusal(made.seq, p.target, p.text, told, now, made.who, p.evidence),
+                )
+            self._context.store.drop_proposal(p.bank, p.id)
+            self._context.store.note_change(p.bank, "")
+        refresh_derived(self._context)
+
+    def find_proposal(self, id: str, bank: str | None, must_exist: bool = True) -> tuple[Proposal, str]:
+        own, root = self.project(bank, must_exist)
+        named = parse_uri(id)
+        start = named.id if named else ""
+        waiting = self._context.store.proposals(own)
+        found = [
+            p
+            for p in waiting
+            if start and (p.id.startswith(start) or p.target.rpartition("/")[2].startswith(start))
+        ]
+        if len(found) != 1:
+            many = ", ".join(p.id for p in found)
+            raise NotFoundError(
+                f"Several candidates start with {id!r}." if many else f"No candidate {id!r} waits.",
+                f"One of: {many}." if many else "`holdfast promote candidates` lists them.",
+            )
+        return found[0], root
+
+    def project_bank(self, bank: str | None) -> str:
+        id = self._context.bank_id(bank)
+        if not id:
+            if id is None:
+                raise InputError("Rules belong to one project.", "Name it: --bank NAME.")
+            raise InputError("This folder has no bank yet.", self._context.missing_bank_hint())
+        return id
+
+    def project(self, bank: str | None, must_exist: bool = True) -> tuple[str, str]:
+        """A bank and the folder of its project: the one we stand in, if that is its."""
+        id = self.project_bank(bank)
+        present, here = self._context.current_project()
+        root = here if present == id and here else root_of(self._context.store, id)
+        if not root and must_exist:
+            raise InputError(
+                f"The project of {self._context.bank_name(id)} is not on this machine.",
+                "Run this in its folder.",
+            )
+        return id, root
+
+    def sync_rules(self, bank: str, root: str) -> None:
+        follow_rules(self._context.store, self._context.settings, self._context.banks, bank, root)
+
+    def redacted(self, text: str) -> str:
+        return Redactor(self._context.settings.redact_patterns).redact(text).text
+
+    def similarity(self) -> Likeness | None:
+        """What tells whether two texts mean about the same, if anything was embedded."""
+        if self._context.settings.embed_model == NO_MODEL or not self._context.store.vector_models():
+            return None
+        from holdfast.app.core import similarity
+
+        likeness: Likeness | None = similarity.load_likeness(self._context.settings)
+        return likeness
+
+
+CRITERIA = {"occurrences": OCCURRENCES, "confidence": CONFIDENCE}

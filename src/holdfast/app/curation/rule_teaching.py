@@ -1,0 +1,261 @@
+"""Rules that are taught: by a person, who writes into rule files, and by an agent, whose rules
+wait for a person's approval. Also the `auto_learn` actions that agents may call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from holdfast.app.core.context import Context, current_folder
+from holdfast.app.curation.bank_profiles import log_change
+from holdfast.app.curation.rule_proposals import (
+    BY_ITSELF,
+    CRITERIA,
+    USER_SCOPE,
+    Candidate,
+    Learned,
+    RuleProposals,
+    user_path,
+)
+from holdfast.app.search.browse import Browse
+from holdfast.errors import InputError
+from holdfast.language import squeeze
+from holdfast.learn.agent_lessons import OF_USER, Lesson, stands
+from holdfast.learn.decision_state import standing
+from holdfast.learn.existing_rules import says_the_same
+from holdfast.learn.promotion import may_be_automatic, refused, turned_away
+from holdfast.learn.rule_writing import Change, put_back, remove, resolved, write, written_with
+from holdfast.learn.written_rules import read_written, taken_out, written
+from holdfast.model.curation import Action, Curation
+from holdfast.model.ids import content_id
+from holdfast.model.uris import uri
+
+PERSON, AGENT = "person", "agent"
+ACTIONS = ("status", "candidates", "promote")
+FOR_A_PERSON = (
+    "A person decides: `holdfast promote approve {id}` writes it, `holdfast promote reject {id}` "
+    "turns it down."
+)
+
+
+class RuleTeaching:
+    """Adds rules to files, and tells agents how far learning has come."""
+
+    def __init__(self, context: Context, proposals: RuleProposals, browse: Browse) -> None:
+        self._context = context
+        self._proposals = proposals
+        self._browse = browse
+
+    def plan_learn(
+        self,
+        domain: str,
+        text: str,
+        scope: str = "project",
+        paths: Sequence[str] = (),
+        bank: str | None = None,
+    ) -> Learned:
+        """What adding a rule would do. The same is not written twice, in whatever words. A folder
+        that has no bank is given one."""
+        if not bank and not self._context.bank_id(bank):
+            with self._context.store.transaction():
+                self._context.banks.ensure(self._context.store, current_folder())
+        clean = self._proposals.redacted(text)
+        id, root = self._proposals.project(bank)
+        self._proposals.sync_rules(id, root)
+        rules = [r for r in self._context.store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"]
+        found = find_documented(clean, rules, self._proposals.similarity())
+        if found is not None and not found.opposes:
+            return Learned(None, found.where)
+        name = domain or domain_of(clean)
+        added = Addition(clean, (), name.lower(), tuple(paths))
+        if scope == USER_SCOPE:
+            change = self._proposals.plan_change(user_path(name), root, added)
+        else:
+            change = self._proposals.plan_change(rules_path(name), root, added)
+        return Learned(change, "", found.where if found is not None else "")
+
+    def learn(
+        self,
+        domain: str,
+        text: str,
+        scope: str = "project",
+        paths: Sequence[str] = (),
+        bank: str | None = None,
+        by: str = PERSON,
+        who: str = "",
+    ) -> Learned:
+        """Add a rule to a project's files, or to the user's own, if none says so yet. What an
+        agent teaches (`by`) is not written: it waits for a person, beside what was promoted."""
+        if by not in (PERSON, AGENT):
+            raise InputError(f"Nobody is called {by!r} here.", f"One of: {PERSON}, {AGENT}.")
+        learned = self.plan_learn(domain, text, scope, paths, bank)
+        if learned.change is None:
+            return learned
+        if by == AGENT:
+            return self._teach(learned, learned.change, scope, tuple(paths), text, bank)
+        self.write_rule(learned.change, bank, who)
+        return learned
+
+    def write_rule(self, change: Change, bank: str | None = None, who: str = "") -> None:
+        """Write a change that was shown. The log says who did; `undo` takes it out again, for as
+        long as nobody changed the file."""
+        id, root = self._proposals.project(bank)
+        own = change.file == Path(os.path.realpath(self._context.settings.claude_dir / change.path))
+        path = OF_USER + change.path if own else change.path
+        told = written(change, in_words=True)._replace(path=path)
+        with written_with(change), self._context.store.transaction():
+            target = uri("file", content_id("file", path))
+            log_change(self._context, id, Action.WRITE, target, told.told(), who)
+        self._proposals.sync_rules(id, root)
+
+    def undo_written_rule(self, entry: Curation, rollback: ExitStack) -> None:
+        """Take a rule out of its file when the decision that wrote it is undone. If the rule had
+        been approved and the file was changed since, the file stays: the rule waits again."""
+        told = read_written(entry)
+        if told is None or entry.who == BY_ITSELF:
+            return
+        _, root = self._proposals.project(entry.bank, must_exist=False)
+        base = self._context.settings.claude_dir if told.path.startswith(OF_USER) else Path(root)
+        with suppress(*((InputError,) if entry.action is Action.APPROVE else ())):
+            change = taken_out(resolved(base, told.path.removeprefix(OF_USER)), told)
+            write(change) if told.base else remove(change)
+            rollback.callback(put_back, change, there=bool(told.base))
+        self._proposals.sync_rules(entry.bank, root)
+
+    def _teach(
+        self,
+        learned: Learned,
+        change: Change,
+        scope: str,
+        paths: tuple[str, ...],
+        text: str,
+        bank: str | None,
+    ) -> Learned:
+        id, _ = self._proposals.project(bank)
+        path = user_path(Path(change.path).stem) if scope == USER_SCOPE else change.path
+        lesson = Lesson(path, tuple(map(squeeze, paths)), squeeze(self._proposals.redacted(text)))
+        known = [r for r in refused(self._context.store, id) if r.text in turned_away([r])]
+        for refusal in known:
+            if says_the_same(lesson.text, [refusal.text], self._proposals.similarity()):
+                why = f": {refusal.why}" if refusal.why else ""
+                return learned._replace(refused=f"turned down by {refusal.who}{why}")
+        with self._context.store.transaction():
+            if not stands(standing(self._context.store.curations(id)), lesson):
+                entry = (0, id, self._context.now(), Action.TEACH, lesson.target, lesson.written(), AGENT)
+                self._context.store.curate(Curation(*entry))
+                self._context.store.note_change(id, "")
+        self._context.after_change()
+        same = [p for p in self._context.store.proposals(id) if p.target == lesson.target]
+        others = [p for p in self._context.store.proposals(id) if says_the_same(text, [p.text], None)]
+        return learned._replace(waits=next((p.id for p in (*same, *others)), ""))
+
+    def auto_learn(
+        self, action: str, id: str | None = None, bank: str | None = None
+    ) -> dict[str, Any]:
+        """What an agent may ask of the learning, ready to be sent: `status` tells how far it has
+        come, `candidates` lists what waits for a person, `promote` looks for more. A candidate,
+        named by `id`, is written only if the settings stand in for a person; else it goes on
+        waiting, and the answer says for what."""
+        match action:
+            case "status":
+                return self.state_json(bank)
+            case "candidates":
+                return self.candidates_json(self._proposals.candidates(bank), bank)
+            case "promote" if id:
+                return self._promote_one(id, bank)
+            case "promote":
+                return self._promote_all(bank)
+            case _:
+                raise InputError(
+                    f"There is nothing called {action!r} to do.", f"One of: {', '.join(ACTIONS)}."
+                )
+
+    def state_json(self, bank: str | None = None) -> dict[str, Any]:
+        """How much there is to learn from, and what the settings allow."""
+        wanted = self._context.settings.promote
+        state = self._proposals.state(bank)
+        return {
+            "bank": self._context.bank_name(self._context.bank_id(bank)),
+            **state._asdict(),
+            "files": list(state.files),
+            "automatic": wanted.automatic,
+            "automatic_memory": wanted.memory,
+            "criteria": dict(CRITERIA),
+        }
+
+    def candidates_json(
+        self, candidates: Sequence[Candidate], bank: str | None = None
+    ) -> dict[str, Any]:
+        """What waits for a person, and how many questions on facts do besides."""
+        return {
+            "candidates": [candidate_json(candidate) for candidate in candidates],
+            "reviews": len(self._browse.reviews(bank)),
+        }
+
+    def _promote_all(self, bank: str | None) -> dict[str, Any]:
+        before = len(self._written(bank))
+        candidates = self._proposals.promote(bank)
+        written = self._written(bank)[before:]
+        return {"written": written, **self.candidates_json(candidates, bank)}
+
+    def _promote_one(self, id: str, bank: str | None) -> dict[str, Any]:
+        proposal, root = self._proposals.find_proposal(id, bank, must_exist=False)
+        wanted = self._context.settings.promote
+        if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
+            self._proposals.approve(proposal.id, bank=bank, who=BY_ITSELF)
+            return {"written": [proposal.path], "candidates": []}
+        found = [c for c in self._proposals.candidates(bank) if c.proposal.id == proposal.id]
+        return {
+            "written": [],
+            "candidates": [candidate_json(candidate) for candidate in found],
+            "remedy": FOR_A_PERSON.format(id=proposal.id),
+        }
+
+    def _written(self, bank: str | None) -> list[str]:
+        """The files that were written by themselves, one entry for each rule."""
+        log = self._context.store.curations(self._proposals.project_bank(bank))
+        own = [e for e in log if e.action is Action.APPROVE and e.who == BY_ITSELF]
+        return [e.text.partition("\n")[0] for e in own]
+
+
+def candidate_json(candidate: Candidate) -> dict[str, Any]:
+    """A candidate, ready to be sent."""
+    p, pattern = candidate.proposal, candidate.pattern
+    return {
+        "id": p.id,
+        "kind": p.kind.value,
+        "target": p.target,
+        "text": p.text,
+        "domain": p.domain,
+        "path": p.path,
+        "paths": list(p.paths),
+        "reason": p.reason,
+        "made": p.made,
+        "trust": p.trust.value,
+        "confidence": pattern.confidence if pattern else None,
+        "occurrences": pattern.occurrences if pattern else None,
+        "authors": list(pattern.authors) if pattern else [],
+        "evidence": list(p.evidence),
+        "diff": candidate.diff,
+        "problem": candidate.problem or None,
+        "changed": candidate.changed,
+    }
+
+
+def learn_result_json(learned: Learned, written: bool) -> dict[str, Any]:
+    """What teaching a rule came to, ready to be sent."""
+    change = learned.change
+    return {
+        "written": written,
+        "path": change.path if change else None,
+        "diff": change.diff if change else "",
+        "documented": learned.documented or None,
+        "opposes": learned.opposes or None,
+        "waits": learned.waits or None,
+        "refused": learned.refused or None,
+        "remedy": FOR_A_PERSON.format(id=learned.waits) if learned.waits else None,
+    }

@@ -1,0 +1,47 @@
+"""Undoing decisions: in the log, in rule files, and in the settings of banks."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from holdfast.app.core.context import ALL_BANKS, Context
+from holdfast.app.curation.bank_profiles import BankProfiles
+from holdfast.app.curation.records import curator_for
+from holdfast.app.curation.rule_teaching import RuleTeaching
+from holdfast.model.curation import Action, Curation
+
+
+class Undo:
+    """Takes back the latest decisions, whatever they changed."""
+
+    def __init__(self, context: Context, teaching: RuleTeaching, banks: BankProfiles) -> None:
+        self._context = context
+        self._teaching = teaching
+        self._banks = banks
+
+    def undo(self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "") -> list[Curation]:
+        """Undo the latest decisions that can be undone; returns them, the latest first. If one
+        cannot be, none is: changes to files are rolled back too."""
+        store = self._context.store
+        before = {known.id: known for known in store.banks()}
+        with ExitStack() as rollback:
+            with store.transaction():
+                undone = curator_for(self._context, who).undo(self._context.bank_ids(bank), count)
+                for entry in undone:
+                    self._undo_side_effects(entry, rollback)
+            rollback.pop_all()
+        self._context.after_change()
+        for id in {entry.bank for entry in undone if entry.action is Action.SET}:
+            self._banks.apply(before[id], self._context.bank(id))
+            self._context.after_change()
+        return undone
+
+    def _undo_side_effects(self, entry: Curation, rollback: ExitStack) -> None:
+        """Undo what a decision changed besides records. What is changed outside of the store is
+        registered with `rollback`."""
+        if entry.action is Action.VOUCH:
+            self._context.store.drop_uses(entry.bank, entry.target, entry.text)
+            self._context.store.note_change(entry.bank, "")
+        self._teaching.undo_written_rule(entry, rollback)
+        if entry.action is Action.SET:
+            self._banks.undo_change(entry)

@@ -1,0 +1,164 @@
+"""Reading transcripts, git histories and forges into a memory, and deriving what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.app.core.context import Context
+from holdfast.app.ingest.stages import know
+from holdfast.app.search.recall import Search
+from holdfast.learn.curation import Curator
+from holdfast.refine.core.executor import Crew
+from holdfast.refine.git.history import LogRead, Reading, Tick, read_history
+from holdfast.refine.ingest.discovery import (
+    default_folders,
+    find_all,
+    find_inputs,
+    in_order,
+    where_of,
+)
+from holdfast.refine.ingest.ingest import Account, Progress, estimate, ingest
+from holdfast.refine.ingest.read_plan import Input
+from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.sessions.derive import derive_stale
+from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    from holdfast.refine.git.forge_sync import ForgeCount, ForgeRead
+
+
+def exclusion_rules(settings: Settings) -> Rules:
+    """What the settings keep out of everything that is read."""
+    return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
+
+
+class Ingestion:
+    """Fills a memory. `bank` arguments name a bank; "" is that of each file's project."""
+
+    def __init__(self, context: Context, search: Search) -> None:
+        self._context = context
+        self._search = search
+        self._rules = exclusion_rules(context.settings)
+
+    def default_inputs(self) -> list[Path]:
+        """The folders of this user's agents that hold transcripts."""
+        return [folder for folder, _ in default_folders(where_of(self._context.settings))]
+
+    def find(
+        self,
+        paths: Sequence[Path],
+        bank: str = "",
+        problems: list[str] | None = None,
+        agent: str = "",
+    ) -> list[Input]:
+        """The transcripts in these paths, or this user's where none is given. Paths that cannot
+        be read are described in `problems`. With `agent`, only transcripts of that agent."""
+        if not paths:
+            noted = problems if problems is not None else []
+            found = find_all(where_of(self._context.settings), noted, agent)
+            return in_order(found, bank, noted)
+        return [i for i in find_inputs(paths, bank, problems) if agent in ("", i.agent)]
+
+    def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
+        """The files with unread content, and its size in bytes."""
+        return estimate(self._context.store, inputs)
+
+    def ingest(
+        self,
+        inputs: Sequence[Input],
+        workers: int = 1,
+        progress: Progress = lambda done, total: None,
+        then_know: bool = True,
+        crew: Crew | None = None,
+        tick: Callable[[int], None] = lambda sessions: None,
+    ) -> Account:
+        """Read transcripts and derive everything above them. More than one worker needs a main
+        module that can be imported. `crew` derives sessions; `tick` gets the number of sessions
+        done."""
+        context = self._context
+        account = ingest(
+            *(context.store, context.banks, inputs, self._rules, context.now, workers, progress),
+            crew=crew,
+            tick=tick,
+        )
+        if then_know:
+            self.update()
+        return account
+
+    def ingest_git(
+        self,
+        path: Path,
+        bank: str = "",
+        tick: Tick = lambda done, total: None,
+        with_diff: bool = True,
+    ) -> LogRead:
+        """Read the commits of a repository that were not read yet."""
+        how = Reading(self._rules, bank, with_diff)
+        context = self._context
+        read = read_history(context.store, context.banks, path, how, context.now, tick)
+        self.update()
+        return read
+
+    def read_forge(
+        self,
+        name: str = "",
+        bank: str = "",
+        tick: Tick = lambda done, total: None,
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> ForgeRead:
+        """Read what is new on the forge of a repository: OWNER/NAME, or that of the working
+        directory."""
+        from holdfast.app.ingest import github_sync
+
+        context = self._context
+        read = github_sync.read(
+            context.store, context.banks, context.settings, context.now, name, bank, tick, tell
+        )
+        self.update()
+        return read
+
+    def count_forge(
+        self, name: str = "", bank: str = "", tell: Callable[[str], None] = lambda text: None
+    ) -> ForgeCount:
+        """How much there is to read on a forge; queries it and changes nothing."""
+        from holdfast.app.ingest import github_sync
+
+        context = self._context
+        return github_sync.count(context.store, context.banks, context.settings, name, bank, tell)
+
+    def embed(
+        self,
+        turns_for: float | None = None,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+        threads: int | None = None,
+        crew: Crew | None = None,
+    ) -> int:
+        """Compute the vectors that are missing; those of commits and of turns for at most
+        `turns_for` seconds each. Returns how many are still missing."""
+        from holdfast.app.core import models
+
+        store, settings = self._context.store, self._context.settings
+        left = models.embed(store, settings, turns_for, progress, threads, crew)
+        if any(self.update().values()):  # concepts use vectors
+            left = models.embed(store, settings, 0.0, progress, threads)
+        self._search.reload_model()
+        return left
+
+    def update(self, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
+        """Run the stages above the session that are behind; returns what each has changed."""
+        return know(self._context.store, self._context.now, tick)
+
+    def rebuild(self) -> int:
+        """Drop everything derived and derive it again; returns the number of sessions. People's
+        decisions are applied again."""
+        store = self._context.store
+        with store.transaction():
+            store.drop_derived()
+        done = derive_stale(store)
+        with store.transaction():
+            for bank in store.banks():
+                Curator(store, self._context.now, self._context.actor()).reapply(bank.id)
+        self.update()
+        return done

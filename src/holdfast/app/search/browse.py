@@ -1,0 +1,165 @@
+"""Looking through a memory by time, file, concept, keyword, entity or person."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from holdfast.app.core.context import ALL_BANKS, Context, current_folder
+from holdfast.app.search.recall import Search
+from holdfast.errors import NotFoundError
+from holdfast.model.graph import Entity
+from holdfast.model.knowledge import Concept, Fact, Review, ReviewState
+from holdfast.model.query import LAYER_OF, Moment
+from holdfast.model.trust import ENDED
+from holdfast.recall.lookup.entities import About, about, find_entity
+from holdfast.recall.lookup.filters import Found, find, make_filter
+from holdfast.recall.lookup.path import Path, path
+from holdfast.recall.lookup.timeline import KINDS, Timeline, read_anchor, timeline
+from holdfast.recall.lookup.topics import Leads, find_concept, leads
+from holdfast.research.expertise import Expert, experts
+from holdfast.store.protocol import Record
+from holdfast.store.protocol.concepts import Keyword
+
+# The largest limit that every store accepts.
+_NO_LIMIT = 1 << 31
+# How many hits of a query are tried until one has a time to put the timeline around.
+_ANCHOR_CANDIDATES = 5
+
+
+class Browse:
+    """Lists and looks up records. `bank` arguments are as for `Context`."""
+
+    def __init__(self, context: Context, search: Search) -> None:
+        self._context = context
+        self._search = search
+
+    def timeline(
+        self,
+        anchor: str = "",
+        query: str = "",
+        bank: str | None = None,
+        kinds: Sequence[str] = (),
+        before: int = 5,
+        after: int = 5,
+    ) -> Timeline:
+        """What came before and after an anchor (a URI, the start of an id, a date), or the best
+        hit of a query; without either, the latest records. A record that is not in the bank of
+        the working directory is looked for in all banks, and the result names its bank."""
+        context = self._context
+        id = context.bank_id(bank)
+        at: Record | Moment | None = None
+        if anchor:
+            at = self._anchor(anchor, bank, id)
+        elif query:
+            at = self._best_hit(query, bank, kinds)
+            if at is None:
+                where = context.bank_name(id) if id is not None else "any bank"
+                note = f"Nothing in {where} speaks of {query!r}."
+                return Timeline(context.bank_name(id), "", (), 0, query, (note,))
+        if bank is None and at is not None and not isinstance(at, Moment):
+            id = at.bank
+        found = timeline(context.store, id, at, kinds, before, after)
+        return replace(found, bank=context.bank_name(id), query=query)
+
+    def _anchor(self, text: str, bank: str | None, id: str | None) -> Record | Moment:
+        try:
+            return read_anchor(self._context.store, id, text)
+        except NotFoundError:
+            if bank is not None or id is None:
+                raise
+            return read_anchor(self._context.store, None, text)
+
+    def _best_hit(self, query: str, bank: str | None, kinds: Sequence[str]) -> Record | None:
+        """The best hit that has a time: of these kinds, or of any if none is given."""
+        layers = list(dict.fromkeys(LAYER_OF[kind] for kind in kinds or KINDS))
+        recall, limit = self._search.recall, _ANCHOR_CANDIDATES
+        hits = recall(query, bank, layers, limit=limit, local=True).hits
+        hits = hits or (() if kinds else recall(query, bank, limit=limit, local=True).hits)
+        for hit in hits:
+            for record in self._context.store.find(
+                hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1
+            ):
+                if hit.time:
+                    return record
+        return None
+
+    def find(
+        self,
+        file: str = "",
+        concept: str = "",
+        type: str = "",
+        since: str = "",
+        until: str = "",
+        bank: str | None = None,
+        limit: int = 20,
+    ) -> Found:
+        """The exchanges that match every given filter, latest first; by file also commits."""
+        filter = make_filter(file, concept, type, since, until)
+        if os.path.isabs(filter.file):  # noqa: PTH117 - a slash at the end must stay
+            root = self._context.banks.project(current_folder()).root
+            filter = filter._replace(file=filter.file.removeprefix(root.rstrip("/") + "/"))
+        id = self._context.bank_id(bank)
+        found = find(self._context.store, id, filter, limit)
+        return replace(found, bank=self._context.bank_name(id))
+
+    def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
+        """The facts of a bank, latest first: those in force, or with `all` every one."""
+        found = self._context.store.facts(self._context.bank_id(bank))
+        found = [fact for fact in found if kind in ("", fact.kind.value)]
+        return found if all else [fact for fact in found if fact.status not in ENDED]
+
+    def reviews(self, bank: str | None = None, all: bool = False) -> list[Review]:
+        """Facts that a person should decide about; with `all` also those decided already."""
+        found = self._context.store.reviews(self._context.bank_id(bank))
+        return [review for review in found if all or review.state is ReviewState.OPEN]
+
+    def concepts(self, bank: str | None = None, limit: int = 20) -> list[Concept]:
+        """The concepts of a bank, the most recently changed first."""
+        return self._context.store.concepts(self._context.bank_id(bank), limit)
+
+    def concept(self, name: str, bank: str | None = None) -> Concept:
+        """The concept with a name, an id or the start of one; of several with that name, the most
+        recently changed."""
+        return find_concept(self._context.store, self._context.bank_id(bank), name)
+
+    def keywords(self, bank: str | None = None, limit: int = 50) -> list[Keyword]:
+        """The keywords of a bank, the most frequent first."""
+        return self._context.store.keywords(self._context.bank_id(bank), limit)
+
+    def keyword(self, words: str, bank: str | None = None, limit: int = 20) -> Leads:
+        """The facts, concepts and exchanges that have these words as keywords."""
+        return leads(self._context.store, self._context.bank_id(bank), words, limit)
+
+    def path(self, uri: str, bank: str | None = ALL_BANKS) -> Path:
+        """The path through a record: facts, concepts, exchanges, turns and raw lines."""
+        return path(self._context.store, self._context.bank_id(bank), uri)
+
+    def entities(self, bank: str | None = None, kind: str = "", limit: int = 50) -> list[Entity]:
+        """The entities of a bank, those in most records first."""
+        found = self._context.store.entities(self._context.bank_id(bank), _NO_LIMIT)
+        return [entity for entity in found if kind in ("", entity.kind)][:limit]
+
+    def entity(self, name: str, bank: str | None = None) -> Entity:
+        """An entity by a URI, an id, or any of its spellings."""
+        return find_entity(self._context.store, self._context.bank_id(bank), name)
+
+    def about_entity(self, name: str, bank: str | None = None, limit: int = 10) -> About:
+        """An entity with the records that mention it, the entities beside it, and its links."""
+        from holdfast.recall.links.similar_records import Alike
+
+        entity = self.entity(name, bank)
+        similar = Alike(self._context.store, entity.bank, self._context.settings.vectors)
+        return about(self._context.store, entity, limit, similar)
+
+    def communities(self, bank: str | None = None) -> list[list[Entity]]:
+        """Groups of entities that occur together more than with others, the largest first."""
+        from holdfast.app.search.communities import communities
+
+        return communities(self._context.store, self._context.bank_id(bank))
+
+    def who_knows(self, about: str, bank: str | None = None, limit: int = 5) -> list[Expert]:
+        """The people who know most about a file, a folder/ or a topic, best first."""
+        context = self._context
+        return experts(context.store, context.bank_id(bank), about, context.now(), limit)

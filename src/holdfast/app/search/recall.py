@@ -1,0 +1,262 @@
+"""Recall over an open memory: which retrievers run, what is cached, and what is added to hits.
+
+The ranking itself is in `holdfast.recall`. This module imports nothing that ingest needs, because
+`holdfast recall` imports it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.app.core.context import ALL_BANKS, Context, current_folder
+from holdfast.errors import HoldfastError
+from holdfast.model.knowledge import Network
+from holdfast.model.query import Layer, Recalled, Strategy
+from holdfast.recall.core.parallel import Retriever
+from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.engine import Ranking, rank, recall
+from holdfast.recall.query.question import read
+from holdfast.regex import regex
+from holdfast.settings import NO_MODEL, OFF
+from holdfast.sources.rule_places import rule_places, top_of
+
+if TYPE_CHECKING:
+    from holdfast.app.remote.remote_search import Asker
+    from holdfast.recall.lookup.trace import Trace
+
+_DEFAULT_PLAN = Plan()
+# Results of so many recalls are cached; the cache is emptied when it is full.
+_CACHED_RECALLS = 64
+# A search by words suffices if one of the two best hits holds this share of the query's words.
+_ENOUGH_COVERAGE = 0.75
+# Only this much of a query is searched for words that ask for a reason.
+_QUERY_PREFIX = 2000
+_ASKS_FOR_REASON = regex(
+    r"\b(?:why|reasons?|causes?|caused|how come|le(?:a)?d to|consequences?|because of)\b",
+    re.IGNORECASE,
+)
+
+
+def _words_suffice(found: Recalled) -> bool:
+    """Whether the best hits of a search by words hold nearly all of the query's words. A query
+    for a reason never qualifies: its answer is seldom put in the words of the query."""
+    if _ASKS_FOR_REASON.search(found.query[:_QUERY_PREFIX]):
+        return False
+    best = [hit for hit in found.hits if not hit.provider][:2]
+    return bool(best) and max(hit.why["coverage_alone"] for hit in best) >= _ENOUGH_COVERAGE
+
+
+class Search:
+    """Finds records. `bank` arguments are as for `Context`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._meaning: Meaning | None = None
+        self._model_loaded = False
+        self._model_problem = ""
+        self._remotes: Asker | None = None
+        self._cache: dict[tuple[object, ...], Recalled] = {}
+
+    def recall(
+        self,
+        query: str,
+        bank: str | None = None,
+        layers: Sequence[Layer] = (),
+        limit: int = 10,
+        budget: Budget = Budget.MID,
+        networks: Sequence[Network] = (),
+        branch: str = "",
+        local: bool = False,
+        agent: str = "",
+    ) -> Recalled:
+        """The records that match a query, best first. With `networks` only memories are found;
+        with `local` no remote server is queried."""
+        plan = Plan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
+        return self.recall_with_plan(query, bank, plan._replace(remotes=not local, agent=agent))
+
+    def recall_with_plan(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+        """As `recall`, with every option."""
+        return self._with_freshness(self._search(query, bank, self._allowed(plan)), plan)
+
+    def recall_by_words_first(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+        """As `recall_with_plan`, but the model is loaded only if a search by words does not find
+        enough: loading takes longer than the search. For a process that asks once. Plugins take
+        longer still and are queried once; remote servers are queried meanwhile."""
+        if plan.asks_plugins:
+            return self.recall_with_plan(query, bank, plan)
+        plan = self._allowed(plan)
+        self._external_retrievers(query, self._context.bank_id(bank), plan)
+        found = self._search(query, bank, plan._replace(budget=Budget.LOW, remotes=False))
+        if _words_suffice(found):
+            plan = plan._replace(budget=Budget.LOW)
+        if plan.remotes or plan.budget is not Budget.LOW:
+            found = self._search(query, bank, plan)
+        return self._with_freshness(found, plan)
+
+    def rank(self, query: str, bank: str | None = None, plan: Plan = _DEFAULT_PLAN) -> Ranking:
+        """Every candidate for a query, best first, whether or not it passes the threshold."""
+        context, meaning = self._context, self._meaning_for(plan)
+        found = rank(context.store, context.bank_id(bank), query, plan, context.now, meaning)
+        return found._replace(strategies=(*found.strategies, *self._failed_retrievers(plan)))
+
+    def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
+        """A record and the chain from it down to its raw line; with `as_of` its state then."""
+        from holdfast.recall.lookup.trace import trace
+
+        context = self._context
+        if "://" in uri:
+            from holdfast.app.core.foreign_uris import resolve
+
+            uri = resolve(context.store, context.bank_id(bank), uri)
+        near = (lambda: context.current_project()[0]) if bank == ALL_BANKS else (lambda: "")
+        return trace(context.store, context.bank_id(bank), uri, as_of, near)
+
+    def problems(self, plan: Plan) -> tuple[str, ...]:
+        """What a search by this plan has to do without, as sentences."""
+        failed = self._failed_retrievers(plan)
+        return tuple(f"By words alone: {retriever.problem}" for retriever in failed)
+
+    def missing_networks_hint(self, bank: str | None, networks: Sequence[Network]) -> str:
+        """What to tell a user whose bank has no memory in any of these networks, else ""."""
+        if not networks:
+            return ""
+        from holdfast.app.core.networks import lacking
+
+        id = self._context.bank_id(bank)
+        return lacking(self._context.store, id, self._context.bank_name(id), networks)
+
+    def _search(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+        id = self._context.bank_id(bank)
+        self._sync_rules(id, bool(bank or self._context.settings.bank))
+        return replace(self._recall(id, query, plan), bank=self._context.bank_name(id))
+
+    def _with_freshness(self, found: Recalled, plan: Plan) -> Recalled:
+        """Adds to each hit what became of its code, where a git history was read."""
+        unwanted = plan.as_of or not plan.anchors
+        if unwanted or not found.hits or not self._context.store.repositories():
+            return found
+        from holdfast.app.search.code_freshness import anchored
+
+        return replace(found, hits=anchored(self._context.store, found.hits))
+
+    def _sync_rules(self, bank: str | None, named: bool) -> None:
+        """Reads rule files that changed since they were read last. Usually none has, and only
+        their modification times are compared."""
+        context = self._context
+        if not bank or context.settings.principal is not None:
+            return  # whoever comes through a server does not work in this folder
+        seen = context.store.rule_files(bank)
+        root = next((file.root for file in seen), "") if named else top_of(current_folder())
+        now = rule_places(root, str(context.settings.claude_dir))
+        if {f.file: f.stamp for f in seen} != {place.file: place.stamp for place in now}:
+            from holdfast.app.search.rule_sync import follow_if_possible
+
+            follow_if_possible(context.store, context.settings, context.banks, bank, root)
+
+    def _recall(self, bank: str | None, query: str, plan: Plan) -> Recalled:
+        """A cached result is valid for the same state of the store within the same minute,
+        because "today" changes. Results that lack a retriever are not cached."""
+        context = self._context
+        minute = context.now()[:16]
+        key = (context.store.generation(), minute, self._visible_banks(), bank, query, plan)
+        cached = self._cache.get(key)
+        if cached is not None:
+            return cached
+        external = self._external_retrievers(query, bank, plan)
+        meaning = self._meaning_for(plan)
+        found = recall(context.store, bank, query, plan, context.now, meaning, external)
+        found = replace(found, strategies=(*found.strategies, *self._failed_retrievers(plan)))
+        found = self._with_fallback(found, bank, plan)
+        if not external and not any(one.timed_out or one.problem for one in found.strategies):
+            if len(self._cache) >= _CACHED_RECALLS:
+                self._cache.clear()
+            self._cache[key] = found
+        return found
+
+    def _visible_banks(self) -> tuple[str, ...] | None:
+        principal = self._context.settings.principal
+        return principal.banks if principal else None
+
+    def _allowed(self, plan: Plan) -> Plan:
+        """The plan without remote servers where none may be queried, so that the client for them
+        is not imported."""
+        settings = self._context.settings
+        wanted = plan.asks_remotes and settings.remote.use != OFF
+        # Remote keys belong to the owner of this memory, not to whoever queries it by a server.
+        wanted = wanted and settings.principal is None
+        return plan._replace(remotes=wanted and settings.remotes.exists())
+
+    def _external_retrievers(self, query: str, bank: str | None, plan: Plan) -> list[Retriever]:
+        """Retrievers that query plugins and remote servers, if the plan wants any."""
+        context = self._context
+        retrievers: list[Retriever] = []
+        if plan.asks_plugins and context.settings.principal is None:
+            from holdfast.app.search.plugin_search import arms_for
+
+            folder = current_folder()
+            retrievers += arms_for(context.settings, context.now, folder, query, plan)
+        if plan.asks_remotes:
+            from holdfast.app.remote.remote_search import Asker
+
+            self._remotes = self._remotes or Asker(context.settings, context.now)
+            name = context.bank_name(bank)
+            retrievers += self._remotes.arms_of(context.store, query, bank, name)
+        return retrievers
+
+    def _with_fallback(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
+        """Where nothing was found: records of the time asked about, a grep of raw transcripts,
+        and suggestions. Imported only then, because it is rare."""
+        filtered = plan.as_of or plan.networks or plan.kinds or plan.agent
+        ours = any(hit.layer is not Layer.PROVIDERS for hit in found.hits)
+        if ours or plan.budget is Budget.LOW or bank == "" or filtered:
+            return found
+        from holdfast.capture.redact import Redactor
+        from holdfast.recall.fallback import fall_back
+
+        context = self._context
+        query = read(context.store, bank, found.query, context.now)
+        redactor = Redactor(context.settings.redact_patterns)
+        # A raw line does not say whether it was excluded from the memory on purpose.
+        grep = not (context.settings.exclude_tools or context.settings.exclude_paths)
+        fallen = fall_back(context.store, bank, query, redactor, plan, grep)
+        return replace(
+            found,
+            abstained=found.abstained and not fallen.hits,
+            hits=(*fallen.hits, *found.hits),
+            misses=() if fallen.hits else found.misses,
+            fallbacks=fallen.used,
+            suggestions=fallen.suggestions,
+        )
+
+    def load_model(self) -> Meaning | None:
+        """Load the embedding model, if the settings allow one and anything is embedded."""
+        settings = self._context.settings
+        chosen = settings.rerank_model not in ("", NO_MODEL)
+        if not self._model_loaded and (chosen or self._context.store.vector_models()):
+            from holdfast.app.core.models import load_meaning
+
+            self._meaning, self._model_problem = None, ""
+            try:
+                self._meaning = load_meaning(settings)
+            except HoldfastError as error:
+                self._model_problem = f"{error.message} {error.remedy}".strip()
+            self._model_loaded = True
+        return self._meaning
+
+    def reload_model(self) -> None:
+        """Load the model again before the next search, because vectors changed."""
+        self._model_loaded = False
+
+    def _meaning_for(self, plan: Plan) -> Meaning | None:
+        """The model, if the plan may use one. Where it cannot be loaded, words still answer."""
+        return None if plan.budget is Budget.LOW else self.load_model()
+
+    def _failed_retrievers(self, plan: Plan) -> tuple[Strategy, ...]:
+        """The semantic retriever with its problem, if its model could not be loaded."""
+        if not self._model_problem or plan.budget is Budget.LOW:
+            return ()
+        return (Strategy("semantic", 0, 0, problem=self._model_problem),)

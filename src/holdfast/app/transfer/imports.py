@@ -1,0 +1,264 @@
+"""A memory that takes in what other programs remembered, and can give it up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.app.ingest.stages import know
+from holdfast.app.core.context import ALL_BANKS, Context, current_folder, current_user
+from holdfast.app.curation.records import curator_for
+from holdfast.app.ingest.ingestion import Ingestion
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError, NotFoundError
+from holdfast.learn.decision_state import standing
+from holdfast.learn.import_intake import IMPORTING, Taker, Tally, settle
+from holdfast.model.curation import Action, Curation
+from holdfast.model.ids import content_id
+from holdfast.model.imports import Importing
+from holdfast.model.opinions import Opinion
+from holdfast.model.uris import uri
+from holdfast.refine.core.banks import find_bank_by_name
+from holdfast.refine.ingest.ingest import Account
+from holdfast.refine.ingest.read_plan import Input
+from holdfast.sources import conversation
+from holdfast.sources.imports import basic_memory, claude_files, claude_mem, hindsight, mem0
+from holdfast.store.protocol import Reader
+
+# Each format with the module that reads it.
+FORMATS = {
+    "claude-mem": claude_mem,
+    "claude-memory": claude_files,
+    "basic-memory": basic_memory,
+    "mem0": mem0,
+    "hindsight": hindsight,
+}
+Tick = Callable[[int], None]
+
+
+class Took(NamedTuple):
+    """What an import did, or would do: its name ("" where nothing came in), the source, and an
+    account of every record by bank. Banks that would have to be made have no id."""
+
+    uri: str
+    program: str
+    place: str
+    tallies: tuple[tuple[str, Tally], ...]
+
+    @property
+    def read(self) -> int:
+        """How many records the source holds."""
+        return sum(tally.read for _, tally in self.tallies)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing new in it."""
+        return all(tally.nothing for _, tally in self.tallies)
+
+
+class Imports:
+    """Imports what other programs remembered. A `format` is one of `FORMATS`."""
+
+    def __init__(self, context: Context, ingestion: Ingestion) -> None:
+        self._context = context
+        self._ingestion = ingestion
+
+    def import_records(
+        self,
+        format: str,
+        path: Path,
+        bank: str = "",
+        dry_run: bool = False,
+        tick: Tick = lambda read: None,
+        who: str = "",
+    ) -> Took:
+        """Take in what another program remembered, all of it or nothing; into the bank that is
+        named, or else into that of each record's project. A dry run only counts."""
+        if format not in FORMATS:
+            raise InputError(f"There is no format {format!r}.", f"One of: {', '.join(FORMATS)}.")
+        reading = FORMATS[format]
+        program = reading.PROGRAM
+        path = path.expanduser()
+        if not path.exists():
+            raise NotFoundError(f"There is no {path}.", "Check the path.")
+        now = self._context.now()
+        taker = Taker(self._context.store, Redactor(self._context.settings.redact_patterns), program, now)
+        place = str(path.absolute()).encode("utf-8", "replace").decode()
+        if dry_run:
+            names = _Names()
+            banks = _Choice(self._context.store, self._known, bank, names.look, self._present())
+            taker.take(_counted(reading.read(path), tick), banks.of, "")
+            return Took("", program, place, _told(taker, self._context.bank_names() | names.new))
+        known = len(self._context.store.importings())
+        id = content_id(IMPORTING, program, place, now, str(known))
+        with self._context.store.transaction():
+            banks = _Choice(self._context.store, self._known, bank, self._make, self._present())
+            taker.take(_counted(reading.read(path), tick), banks.of, id)
+            got = settle(self._context.store, taker, program, place, id, self._context.actor(who))
+        self._context.after_change()
+        name = uri(IMPORTING, id) if got else ""
+        return Took(name, program, place, _told(taker, self._context.bank_names()))
+
+    def import_export(
+        self,
+        path: Path,
+        dry_run: bool = False,
+        tick: Callable[[int, int], None] = lambda done, total: None,
+        who: str = "",
+    ) -> Any:
+        """Put back what `holdfast export` wrote, all of it or nothing; returns an
+        `export_restore.Restored`. A memory in a file that is not empty is backed up first."""
+        from holdfast.app.transfer import export_restore
+
+        if dry_run:
+            return export_restore.look(path)
+        export_restore.look(path)
+        backup = ""
+        if self._context.store.banks() and not self._context.settings.store:
+            from holdfast.app.transfer import backup as backing
+
+            backup = str(backing.back_up(self._context.settings, None, self._context.now).path)
+        redactor = Redactor(self._context.settings.redact_patterns)
+        empty = not self._context.store.banks()
+        done = export_restore.restore(self._context.store, path, curator_for(self._context, who), redactor, tick)
+        if empty:
+            # Opinions come back as they were weighed last; they fade from today on.
+            moment = max((o.updated for o in self._opinions()), default=self._context.now())
+            know(self._context.store, lambda: moment)
+        self._context.after_change()
+        return done._replace(backup=backup)
+
+    def _opinions(self) -> list[Opinion]:
+        banks = self._context.store.banks()
+        return [opinion for bank in banks for opinion in self._context.store.all_opinions(bank.id)]
+
+    def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> Account:
+        """Read any dialogue, one JSON object a line; `undo_import` takes it back. A dry run only
+        counts what is new in it."""
+        if not path.is_file():
+            raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
+        from holdfast.app.transfer import conversation_imports
+
+        conversation_imports.check(self._context.store, path.resolve())
+        if dry_run:
+            return conversation_imports.look(self._context.store, self._context.settings, path.resolve(), bank)
+        account = self._ingestion.ingest([Input(path.resolve(), conversation.AGENT, bank)])
+        with self._context.store.transaction():
+            conversation_imports.settle(
+                self._context.store, path.resolve(), account, self._context.now(), current_user()
+            )
+            back = conversation_imports.bring_back(
+                self._context.store, path.resolve(), curator_for(self._context), self._context.now()
+            )
+        if back:
+            self._context.after_change()
+        return account
+
+    def imports(self, bank: str | None = None) -> list[tuple[Importing, bool]]:
+        """Every import that brought something, and whether it stands."""
+        id, banks = self._context.bank_id(bank), self._context.bank_ids(bank)
+        log = [entry for one in banks for entry in standing(self._context.store.curations(one))]
+        left = {(entry.bank, entry.target) for entry in log if entry.action is Action.IMPORT}
+        return [
+            (one, (one.bank, uri(IMPORTING, one.id)) in left) for one in self._context.store.importings(id)
+        ]
+
+    def undo_import(self, name: str, who: str = "") -> list[Curation]:
+        """Take back all that one import brought, into whatever banks."""
+        banks = [known.id for known in self._context.store.banks()]
+        from holdfast.app.transfer import conversation_imports
+
+        curator = curator_for(self._context, who)
+        with self._context.store.transaction():
+            undone = curator.undo_unit(banks, Action.IMPORT, name)
+            for entry in undone:
+                conversation_imports.put_away(self._context.store, entry, curator, self._context.now())
+        self._context.after_change()
+        return undone
+
+    def _known(self, folder: str) -> str | None:
+        return self._context.banks.find(self._context.store, folder)
+
+    def _present(self) -> str:
+        return self._context.banks.project(current_folder()).name or Path(current_folder()).name
+
+    def _make(self, project: str) -> str:
+        if not project:
+            return self._context.banks.ensure(self._context.store, current_folder())
+        if Path(project).is_absolute():
+            return self._context.banks.ensure(self._context.store, project)
+        return self._context.banks.named(self._context.store, project)
+
+
+class _Choice:
+    """Which bank a project's records go into. Each project is looked at once."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        find: Callable[[str], str | None],
+        bank: str,
+        make: Callable[[str], str],
+        present: str,
+    ) -> None:
+        self._reader = reader
+        self._of_folder = find
+        self._bank = bank
+        self._make = make
+        self._here = present
+        self._known: dict[str, str] = {}
+
+    def of(self, project: str) -> str:
+        """The id of the bank."""
+        return self._choose(self._bank or project)
+
+    def _choose(self, wanted: str) -> str:
+        found = self._known.get(wanted)
+        if found is None:
+            found = self._known[wanted] = self._find(wanted)
+        return found
+
+    def _find(self, wanted: str) -> str:
+        if wanted == ALL_BANKS:
+            raise InputError(
+                "What is to be imported is of a project called 'all', which no bank can be called.",
+                "Name a bank for it: --bank NAME.",
+            )
+        if not wanted or Path(wanted).is_absolute():
+            return self._of_folder(wanted or current_folder()) or self._make(wanted)
+        try:
+            chosen = find_bank_by_name(self._reader, wanted)
+        except NotFoundError as error:
+            raise InputError(error.message, "Name one with --bank.") from error
+        if chosen is None and wanted.lower() == self._here.rsplit("/", 1)[-1].lower():
+            return self._choose("")  # what it is of is where we stand, though it has no bank yet
+        return chosen.id if chosen else self._make(wanted)
+
+
+class _Names:
+    """Banks that would have to be made, by a name that no bank has."""
+
+    def __init__(self) -> None:
+        self.new: dict[str, str] = {}
+
+    def look(self, project: str) -> str:
+        """The id of one that is to be made for a project."""
+        id = content_id("a bank to be made", project)
+        self.new[id] = (
+            project
+            if project and not Path(project).is_absolute()
+            else (Path(project or current_folder()).name)
+        )
+        return id
+
+
+def _counted(given: Iterable[Any], tick: Tick) -> Iterator[Any]:
+    for number, one in enumerate(given, 1):
+        tick(number)
+        yield one
+
+
+def _told(taker: Taker, names: dict[str, str]) -> tuple[tuple[str, Tally], ...]:
+    found = [(names.get(bank, ""), tally) for bank, tally in taker.tallies.items() if tally.read]
+    return tuple(sorted(found, key=lambda one: one[0]))
