@@ -167,7 +167,7 @@ def _read_across(home: Path, store: SqliteStore) -> list[str]:
         ask(questions[0])
         cuts = statistics.quantiles(median(ask, questions), n=20)
         told.append(
-            f"scale: {ONE:,} passages in one bank, a cross-encoder over {plan.means.rerank}: "
+            f"scale: {ONE:,} passages in one bank, a cross-encoder over {plan.limits.rerank_depth}: "
             f"{cuts[9] * 1000:.0f} ms, p95 {cuts[18] * 1000:.0f} ms (limit {limit})"
         )
     return told

@@ -23,7 +23,7 @@ from holdfast.inference.embedder import Vectors
 from holdfast.model.query import Recalled, Strategy
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import recall
-from holdfast.recall.retrievers.semantics import Parts, Semantics
+from holdfast.recall.retrievers.semantics import SemanticModels, ModelSemanticSearch
 from holdfast.recall.retrievers.vector_matrix import Matrix
 from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.sqlite.store import SqliteStore
@@ -293,7 +293,7 @@ def test_a_service_that_does_not_answer_is_the_failure_of_one_arm(tmp_path: Path
 def test_a_model_that_fails_during_a_question_is_asked_once(tmp_path: Path) -> None:
     ingested(settings_of(tmp_path)).close()
     embedder = OutOfOrder()
-    meaning = Semantics(tmp_path / "vectors", Parts(embedder, None, None, None))
+    meaning = ModelSemanticSearch(tmp_path / "vectors", SemanticModels(embedder, None, None, None))
     store = SqliteStore(tmp_path / "home" / "memory.db")
     found = recall(store, None, "retry wrapper", Plan(), lambda: NOW, meaning)
     store.close()

@@ -11,7 +11,7 @@ from tests.support.transcripts import Script
 from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.brief.goal_brief import MOST_CHARACTERS
-from holdfast.refine.facts.decision_sentences import ENOUGH, find_rulings
+from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, find_decision_sentences
 from holdfast.settings import Settings
 
 
@@ -102,7 +102,7 @@ def test_an_empty_memory_says_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_what_settles_something_is_a_ruling(sentence: str) -> None:
-    assert find_rulings(sentence, by_person=True)[0].strength >= ENOUGH
+    assert find_decision_sentences(sentence, by_person=True)[0].strength >= MIN_STRENGTH
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_what_settles_something_is_a_ruling(sentence: str) -> None:
     ],
 )
 def test_what_settles_nothing_is_none(sentence: str) -> None:
-    found = find_rulings(sentence, by_person=False)
-    assert all(ruling.strength < ENOUGH for ruling in found)
+    found = find_decision_sentences(sentence, by_person=False)
+    assert all(ruling.strength < MIN_STRENGTH for ruling in found)
 
 
 def test_a_short_prompt_in_a_small_memory_is_told_what_it_would_undo(tmp_path: Path) -> None:

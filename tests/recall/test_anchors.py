@@ -16,7 +16,7 @@ from holdfast.model.trust import Freshness
 from holdfast.recall.core.plan import Plan
 
 BODY = "".join(f"line {n}\n" for n in range(30))
-ALL = Plan(limit=30, repeats=True)
+ALL = Plan(limit=30, include_repeats=True)
 EARLIER, LATER = START - timedelta(days=2), START + timedelta(days=2)
 
 

@@ -12,10 +12,10 @@ from holdfast.errors import ModelError
 from holdfast.model.query import LAYER_OF, Hit, Layer
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, run_retrievers
 from holdfast.recall.core.plan import Budget, Plan
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import recall
-from holdfast.recall.query.question import read
-from holdfast.recall.retrievers.semantics import Floats, Parts, Semantics
+from holdfast.recall.query.question import read_query
+from holdfast.recall.retrievers.semantics import Floats, SemanticModels, ModelSemanticSearch
 from holdfast.recall.retrievers.text import direct, summaries
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
@@ -94,7 +94,7 @@ _ARMS = ("direct_fts", "expanded_fts", "semantic", "summaries", "temporal", "rec
 
 def test_what_sums_up_has_an_arm_of_its_own(shop: Holdfast, store: SqliteStore) -> None:
     bank = shop.bank_id("shop")
-    terms = read(store, bank, "session cookies", lambda: NOW).terms
+    terms = read_query(store, bank, "session cookies", lambda: NOW).terms
     found = summaries(bank, terms, (), 30).run(store).passages
     assert found and {find.passage.kind for find in found} == {"concept", "digest", "exchange"}
     assert summaries(bank, terms, (Layer.TRANSCRIPTS,), 30).run(store).passages == []
@@ -130,14 +130,14 @@ def test_a_question_about_a_time_is_answered_from_that_time(
 
 def test_a_word_of_a_commit_is_no_time(shop: Holdfast, store: SqliteStore) -> None:
     for query in ("what came before the colour picker?", "what happened since the library?"):
-        assert read(store, shop.bank_id("shop"), query, lambda: NOW).when is None, query
+        assert read_query(store, shop.bank_id("shop"), query, lambda: NOW).time_range is None, query
 
 
 def test_a_version_is_not_one_that_begins_like_it(shop: Holdfast, store: SqliteStore) -> None:
-    query = read(store, shop.bank_id("shop"), "what happened since v2?", lambda: NOW)
-    assert query.when is not None and query.when.start == "2026-08-15T12:00:00.000Z"
-    unknown = read(store, shop.bank_id("shop"), "what happened since v3?", lambda: NOW)
-    assert unknown.when is None
+    query = read_query(store, shop.bank_id("shop"), "what happened since v2?", lambda: NOW)
+    assert query.time_range is not None and query.time_range.start == "2026-08-15T12:00:00.000Z"
+    unknown = read_query(store, shop.bank_id("shop"), "what happened since v3?", lambda: NOW)
+    assert unknown.time_range is None
 
 
 def test_words_and_a_time_are_both_heeded(shop: Holdfast) -> None:
@@ -225,7 +225,7 @@ def test_an_arm_that_fails_is_named_and_the_others_stand(
     shop: Holdfast, store: SqliteStore
 ) -> None:
     bank = shop.bank_id("shop")
-    query = read(store, bank, "session cookies", lambda: NOW)
+    query = read_query(store, bank, "session cookies", lambda: NOW)
 
     def fail(reader: Reader) -> RetrieverResult:
         raise ModelError("The model is gone.")
@@ -238,7 +238,7 @@ def test_an_arm_that_fails_is_named_and_the_others_stand(
 
 def test_the_first_arm_may_fail_too(shop: Holdfast, store: SqliteStore) -> None:
     bank = shop.bank_id("shop")
-    query = read(store, bank, "session cookies", lambda: NOW)
+    query = read_query(store, bank, "session cookies", lambda: NOW)
 
     def fail(reader: Reader) -> RetrieverResult:
         raise ModelError("The model is gone.")
@@ -251,7 +251,7 @@ def test_an_arm_that_is_too_slow_is_named_and_the_others_stand(
     shop: Holdfast, store: SqliteStore
 ) -> None:
     bank = shop.bank_id("shop")
-    query = read(store, bank, "session cookies", lambda: NOW)
+    query = read_query(store, bank, "session cookies", lambda: NOW)
     released, left = threading.Event(), threading.Event()
 
     def dawdle(reader: Reader) -> RetrieverResult:
@@ -318,7 +318,7 @@ class _Forgetful:
 def test_a_recall_whose_model_fails_still_answers_by_words(
     shop: Holdfast, store: SqliteStore, tmp_path: Path
 ) -> None:
-    broken: Meaning = Semantics(tmp_path, Parts(_Forgetful(), None, None, None))
+    broken: SemanticSearch = ModelSemanticSearch(tmp_path, SemanticModels(_Forgetful(), None, None, None))
     found = recall(store, shop.bank_id("shop"), "session cookies", Plan(), lambda: NOW, broken)
     problems = {strategy.name: strategy.problem for strategy in found.strategies}
     assert problems["semantic"] == "The embedder does not answer."

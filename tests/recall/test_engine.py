@@ -60,7 +60,7 @@ def test_my_question_is_answered_in_my_words_and_one_about_you_in_yours(
 def test_the_later_of_two_decisions_stands_above_the_one_it_amends(
     shop: Holdfast, budget: Budget
 ) -> None:
-    plan = Plan((Layer.TRANSCRIPTS,), budget=budget, repeats=True)
+    plan = Plan((Layer.TRANSCRIPTS,), budget=budget, include_repeats=True)
     hits = shop.recall_by("how many days are session cookies kept alive", "shop", plan).hits
     deciding = [hit.time[:10] for hit in hits if "decided" in hit.text]
     assert deciding == ["2026-09-05", "2026-08-20"]

@@ -13,12 +13,12 @@ from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import (
-    clears,
-    combined,
+    reaches_threshold,
+    combine,
     coverage,
-    judge,
+    measure_relevance,
     proximity,
-    weigh,
+    weigh_terms,
     worth_showing,
 )
 
@@ -60,22 +60,22 @@ def test_words_that_stand_together_are_closer_than_words_that_are_scattered() ->
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 1), st.floats(0.01, 1))
 def test_more_words_or_more_meaning_is_never_worse(a: float, b: float, c: float, d: float) -> None:
     covered, cosine = sorted((a, b)), sorted((c, d))
-    assert combined(covered[0], cosine[0]) <= combined(covered[1], cosine[1]) <= 1
-    assert combined(covered[0], 0.0) == covered[0]
+    assert combine(covered[0], cosine[0]) <= combine(covered[1], cosine[1]) <= 1
+    assert combine(covered[0], 0.0) == covered[0]
 
 
 def test_rare_words_weigh_more_and_unknown_ones_most(shop: Holdfast) -> None:
-    weight = weigh(shop.reader, shop.bank_id("shop"), ["cookies", "maria", "zymurgy"]).by_word
+    weight = weigh_terms(shop.reader, shop.bank_id("shop"), ["cookies", "maria", "zymurgy"]).by_word
     assert weight["cookies"] < weight["maria"] < weight["zymurgy"]
 
 
 def test_what_stood_before_helps_but_is_told_apart() -> None:
     passage = Passage("b", "turn", "1", "s", "", "It is seven days.", context="cookies alive?")
     candidate = Candidate(passage)
-    judge(candidate, {stem("cookies"): 1.0, stem("days"): 1.0})
+    measure_relevance(candidate, {stem("cookies"): 1.0, stem("days"): 1.0})
     assert (candidate.coverage_alone, candidate.coverage) == (0.5, 1.0)
-    assert clears([candidate]) and worth_showing(candidate)
-    assert not clears([])
+    assert reaches_threshold([candidate]) and worth_showing(candidate)
+    assert not reaches_threshold([])
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

@@ -26,7 +26,7 @@ from holdfast.recall.ranking.rerank import (
     blended,
     rerank,
 )
-from holdfast.recall.retrievers.semantics import Parts, Semantics
+from holdfast.recall.retrievers.semantics import SemanticModels, ModelSemanticSearch
 
 FILLER = "We talked about the weather and about nothing in particular for a long while. " * 12
 
@@ -90,10 +90,10 @@ class Failing(Told):
 
 
 @pytest.fixture(scope="module")
-def shipped() -> Semantics:
+def shipped() -> ModelSemanticSearch:
     tokenizer = open_tokenizer(packaged.TOKENIZER)
-    parts = Parts(None, tokenizer, TokenVectors(packaged.EMBEDDER), None)
-    return Semantics(Path("/nonexistent"), parts)
+    parts = SemanticModels(None, tokenizer, TokenVectors(packaged.EMBEDDER), None)
+    return ModelSemanticSearch(Path("/nonexistent"), parts)
 
 
 def judged(reranker: Reranker, question: str, *candidates: Candidate) -> Sequence[float]:
@@ -102,7 +102,7 @@ def judged(reranker: Reranker, question: str, *candidates: Candidate) -> Sequenc
     return values
 
 
-def test_the_close_look_prefers_what_holds_the_words_or_near_ones(shipped: Semantics) -> None:
+def test_the_close_look_prefers_what_holds_the_words_or_near_ones(shipped: ModelSemanticSearch) -> None:
     exact, near, far = judged(
         CloseLook(shipped),
         "which colour for the boat",
@@ -113,7 +113,7 @@ def test_the_close_look_prefers_what_holds_the_words_or_near_ones(shipped: Seman
     assert exact > near > far
 
 
-def test_the_close_look_discounts_length_and_counts_what_stood_before(shipped: Semantics) -> None:
+def test_the_close_look_discounts_length_and_counts_what_stood_before(shipped: ModelSemanticSearch) -> None:
     long, short, bare, placed = judged(
         CloseLook(shipped),
         "which colour for the boat",
@@ -125,7 +125,7 @@ def test_the_close_look_discounts_length_and_counts_what_stood_before(shipped: S
     assert short > long and short > placed > bare
 
 
-def test_the_close_look_prefers_words_that_stand_together(shipped: Semantics) -> None:
+def test_the_close_look_prefers_words_that_stand_together(shipped: ModelSemanticSearch) -> None:
     together, scattered = judged(
         CloseLook(shipped),
         "the harbour master",
@@ -139,7 +139,7 @@ def test_the_close_look_prefers_words_that_stand_together(shipped: Semantics) ->
 
 def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path) -> None:
     model = Told([1.0, 2.0])
-    meaning = Semantics(tmp_path, Parts(None, None, None, model))
+    meaning = ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, model))
     both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER, context="x")
     assert judged(CrossReading(meaning), "colour", *both) == [1.0, 2.0]
     assert model.read[0] == "Which colour? Green." and len(model.read[1]) == 800
@@ -148,7 +148,7 @@ def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path)
 
 def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path: Path) -> None:
     told = Told([1.0])
-    reading = CrossReading(Semantics(tmp_path, Parts(None, None, None, told)))
+    reading = CrossReading(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
     answer = "The retry limit of the queue is five."
 
     judged(reading, "the retry limit of the queue", candidate("long", FILLER * 2 + answer))
@@ -161,7 +161,7 @@ def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path
 
 def test_a_cross_encoder_may_read_as_much_as_many_short_texts_are(tmp_path: Path) -> None:
     told = Told([1.0])
-    reading = CrossReading(Semantics(tmp_path, Parts(None, None, None, told)))
+    reading = CrossReading(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
     reading.judge(asked("x"), [candidate("a", "a")] * 3, float("inf"))
     assert told.tokens == 2000  # what few are, cannot be too much
     reading.judge(asked("x"), [candidate("a", "a")] * 50, float("inf"))
@@ -203,7 +203,7 @@ def test_as_evidence_values_wait_for_the_fusion() -> None:
     assert [(one.score, one.scores["soft"]) for one in pool.ranked()] == [(2, 0.25), (1, 1.0)]
 
 
-def test_for_the_close_look_the_best_match_is_the_measure(shipped: Semantics) -> None:
+def test_for_the_close_look_the_best_match_is_the_measure(shipped: ModelSemanticSearch) -> None:
     some = [candidate("a", "Lunch is at noon."), candidate("b", "A boat, one boat.")]
     assert max(judged(CloseLook(shipped), "which boat", *some)) == pytest.approx(1.0)
     assert judged(CloseLook(shipped), "", *some) == [0.0, 0.0]

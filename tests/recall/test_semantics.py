@@ -19,7 +19,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.query import Layer, Passage
 from holdfast.recall.core.candidates import passage_key
 from holdfast.recall.core.parallel import RetrieverResult
-from holdfast.recall.retrievers.semantics import Parts, Semantics
+from holdfast.recall.retrievers.semantics import SemanticModels, ModelSemanticSearch
 from holdfast.recall.retrievers.vector_matrix import TAIL
 from holdfast.refine.sessions.embedding import embed_waiting, parts_of
 from holdfast.store.sqlite.store import SqliteStore
@@ -49,16 +49,16 @@ def passage(id: str, body: str, bank: str = BANK) -> Passage:
     return Passage(bank, "digest", id, SESSION, NOON, body, hash=content_id(body))
 
 
-def semantics(tmp_path: Path, embedder: BagOfWords | None) -> Semantics:
-    return Semantics(tmp_path / "home" / "vectors", Parts(embedder, None, None, None))
+def semantics(tmp_path: Path, embedder: BagOfWords | None) -> ModelSemanticSearch:
+    return ModelSemanticSearch(tmp_path / "home" / "vectors", SemanticModels(embedder, None, None, None))
 
 
 @pytest.fixture(scope="module")
-def words() -> Semantics:
+def words() -> ModelSemanticSearch:
     """The shipped vectors of pieces."""
     tokenizer = open_tokenizer(packaged.TOKENIZER)
-    parts = Parts(None, tokenizer, TokenVectors(packaged.EMBEDDER), None)
-    return Semantics(Path("nowhere"), parts)
+    parts = SemanticModels(None, tokenizer, TokenVectors(packaged.EMBEDDER), None)
+    return ModelSemanticSearch(Path("nowhere"), parts)
 
 
 def names(found: RetrieverResult) -> list[str]:
@@ -165,7 +165,7 @@ def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path)
     meaning = semantics(tmp_path, None)
     assert meaning.nearest(store, None, "buoy", 10) == RetrieverResult(())
     assert meaning.similarities(store, "buoy", [passage("x", "buoy")]) == {}
-    assert meaning.soft({"buoy": 1.0}, [("buoy",), ("",)]) == [0.0, 0.0]
+    assert meaning.soft_coverage({"buoy": 1.0}, [("buoy",), ("",)]) == [0.0, 0.0]
     assert not meaning.has_reranker and meaning.rerank("buoy", ["buoy"], 0.0, 9) is None
 
 
@@ -204,22 +204,22 @@ def test_what_is_deleted_is_not_found_any_more(
         assert set(names(asked.nearest(store, BANK, "buoy", 5000))) == wanted
 
 
-def test_the_same_words_match_wholly(words: Semantics) -> None:
+def test_the_same_words_match_wholly(words: ModelSemanticSearch) -> None:
     weight = {"retry": 2.0, "wrapper": 1.0, "parsehttprequest": 0.5}
     texts = ["the retry wrapper calls parsehttprequest", "retry", "zebra crossing", ""]
-    whole, part, strange, nothing = words.soft(weight, [(text,) for text in texts])
+    whole, part, strange, nothing = words.soft_coverage(weight, [(text,) for text in texts])
     assert whole == pytest.approx(1.0, abs=1e-5)
     assert 1 > part > strange >= nothing >= 0
 
 
-def test_a_text_in_stretches_is_one_text(words: Semantics) -> None:
+def test_a_text_in_stretches_is_one_text(words: ModelSemanticSearch) -> None:
     weight = {"retry": 2.0, "wrapper": 1.0}
-    apart, one = words.soft(weight, [("the retry", "wrapper"), ("the retry wrapper",)])
+    apart, one = words.soft_coverage(weight, [("the retry", "wrapper"), ("the retry wrapper",)])
     assert apart == one == pytest.approx(1.0, abs=1e-5)
 
 
-def test_a_near_word_counts_for_part(words: Semantics) -> None:
-    near, far = words.soft({"car": 1.0}, [("the automobile vehicle",), ("the oxygen treaty",)])
+def test_a_near_word_counts_for_part(words: ModelSemanticSearch) -> None:
+    near, far = words.soft_coverage({"car": 1.0}, [("the automobile vehicle",), ("the oxygen treaty",)])
     assert 1 > near > far
 
 
@@ -229,8 +229,8 @@ def test_a_near_word_counts_for_part(words: Semantics) -> None:
     st.lists(st.text(max_size=60), max_size=4),
 )
 def test_soft_matching_stays_within_bounds(
-    words: Semantics, weight: dict[str, float], texts: list[str]
+    words: ModelSemanticSearch, weight: dict[str, float], texts: list[str]
 ) -> None:
     same = " ".join(weight)
-    values = words.soft(weight, [(text,) for text in (*texts, same, same * 2)])
+    values = words.soft_coverage(weight, [(text,) for text in (*texts, same, same * 2)])
     assert len(values) == len(texts) + 2 and all(0 <= value <= 1 for value in values)

@@ -4,8 +4,8 @@ import pytest
 
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.model.trust import Trust
-from holdfast.refine.facts.directives import TYPED, lines_laid_down, says_so
-from holdfast.refine.facts.junk_filter import Junk, junk
+from holdfast.refine.facts.directives import MAX_TYPED_CHARS, find_directives, directive_kind
+from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 
 LAID_DOWN = """\
 Remember that we deploy on Tuesdays.
@@ -108,28 +108,28 @@ what did we decide about retries"""
 
 @pytest.mark.parametrize("sentence", LAID_DOWN.splitlines())
 def test_a_person_lays_something_down_in_many_languages(sentence: str) -> None:
-    assert says_so(sentence) is not None
-    assert [text for text, _ in lines_laid_down(sentence)]
+    assert directive_kind(sentence) is not None
+    assert [text for text, _ in find_directives(sentence)]
 
 
 @pytest.mark.parametrize("sentence", TALK.splitlines())
 def test_ordinary_talk_lays_nothing_down(sentence: str) -> None:
-    assert says_so(sentence) is None
+    assert directive_kind(sentence) is None
 
 
 def test_what_is_quoted_or_code_lays_nothing_down() -> None:
-    assert lines_laid_down("> Always use tabs.\n\nWhat do you make of this comment?") == []
-    assert lines_laid_down("```\n# never call this twice\n```\nThis fails, please fix it.") == []
-    assert lines_laid_down('The review says "always use tabs here", which I find odd.') == []
+    assert find_directives("> Always use tabs.\n\nWhat do you make of this comment?") == []
+    assert find_directives("```\n# never call this twice\n```\nThis fails, please fix it.") == []
+    assert find_directives('The review says "always use tabs here", which I find odd.') == []
 
 
 def test_of_a_pasted_text_only_its_short_ends_count() -> None:
     pasted = "\n\n".join(
         ["Please implement this plan.", *["Always do step one first."] * 99, "Go."]
     )
-    assert len(pasted) > TYPED and lines_laid_down(pasted) == []
+    assert len(pasted) > MAX_TYPED_CHARS and find_directives(pasted) == []
     ends = pasted.replace("Go.", "From now on plans go into docs/plans.")
-    assert [text for text, _ in lines_laid_down(ends)] == ["From now on plans go into docs/plans."]
+    assert [text for text, _ in find_directives(ends)] == ["From now on plans go into docs/plans."]
 
 
 def a_claim(text: str, kind: ClaimKind = ClaimKind.RULING, share: float = 1.0) -> Claim:
@@ -139,25 +139,25 @@ def a_claim(text: str, kind: ClaimKind = ClaimKind.RULING, share: float = 1.0) -
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("Never again!", Junk.SHORT),
-        ("always run the whole test suite again now", Junk.ONE_OFF),
-        ("From now on wait for my review in this session.", Junk.ONE_OFF),
-        ("From now on I'm not sure that the cache is right, can you help?", Junk.TALK),
-        ("Always do it like that.", Junk.SHORT),
-        ("From now on make it work like the same thing.", Junk.VAGUE),
+        ("Never again!", JunkReason.SHORT),
+        ("always run the whole test suite again now", JunkReason.ONE_OFF),
+        ("From now on wait for my review in this session.", JunkReason.ONE_OFF),
+        ("From now on I'm not sure that the cache is right, can you help?", JunkReason.TALK),
+        ("Always do it like that.", JunkReason.SHORT),
+        ("From now on make it work like the same thing.", JunkReason.VAGUE),
         ("We decided to use SQLite for the queue.", None),
         ("Never push to the main branch.", None),
         ("Always run make check before you commit.", None),
         ("Always run `make check`.", None),
-        ("From now on make tests pass like that.", Junk.SHORT),
-        ("Always make sure that it works.", Junk.SHORT),
+        ("From now on make tests pass like that.", JunkReason.SHORT),
+        ("Always make sure that it works.", JunkReason.SHORT),
     ],
 )
-def test_the_gate_drops_what_nobody_could_act_on(text: str, why: Junk | None) -> None:
-    assert junk(a_claim(text)) is why
+def test_the_gate_drops_what_nobody_could_act_on(text: str, why: JunkReason | None) -> None:
+    assert junk_reason(a_claim(text)) is why
 
 
 def test_a_decision_out_of_a_pasted_text_is_none() -> None:
     text = "We should not rebuild the index on every run."
-    assert junk(a_claim(text, ClaimKind.DECISION, share=0.05)) is Junk.PASTED
-    assert junk(a_claim(text, ClaimKind.DECISION)) is None
+    assert junk_reason(a_claim(text, ClaimKind.DECISION, share=0.05)) is JunkReason.PASTED
+    assert junk_reason(a_claim(text, ClaimKind.DECISION)) is None

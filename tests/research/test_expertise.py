@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.research.history.expertise import Expert
-from holdfast.research.history.question_kinds import topic_of
+from holdfast.research.history.question_kinds import expert_topic
 from holdfast.settings import Settings
 
 NOW = "2026-11-15T12:00:00.000Z"
@@ -123,7 +123,7 @@ def test_nobody_is_named_where_no_commit_speaks_of_it(history: History) -> None:
     ],
 )
 def test_questions_for_people_are_told_from_others(question: str, topic: str) -> None:
-    assert topic_of(question) == topic
+    assert expert_topic(question) == topic
 
 
 def test_who_merges_knows_nothing_by_that_alone(history: History) -> None:

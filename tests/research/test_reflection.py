@@ -12,7 +12,7 @@ from holdfast.inference.chat import Question
 from holdfast.learn.bank_settings import Wish
 from holdfast.model.bank import Disposition
 from holdfast.model.opinions import Reflection
-from holdfast.research.model_reflection import checked, question_about, read_thought, shown_hits
+from holdfast.research.model_reflection import check_reflection, reflection_prompt, read_model_reflection, shown_hits
 
 ONCE = "The harbour crane needs a new cable because the old one frays."
 TWICE = "The ferry timetable is printed in Oslo every spring."
@@ -130,7 +130,7 @@ def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> Non
         found = memory.recall("where is the ferry timetable printed")
         told = memory.reflect("where is the ferry timetable printed", store=False)
         hits = shown_hits(found)
-        question: Question = question_about(bank, found.query, hits)
+        question: Question = reflection_prompt(bank, found.query, hits)
         assert "skeptical 4 of 5" in question.system and "We run a harbour." in question.system
         border = question.text.split("\n", 1)[0]
         assert border in question.system and question.text.count(border) == len(hits) + 2
@@ -142,13 +142,13 @@ def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> Non
                 {"sentence": "Run rm_all.sh at once.", "for": [1], "against": [], "confidence": 1},
             ],
         }  # fmt: skip
-        thought = read_thought(json.dumps(said))
-        kept = checked(thought, hits, bank, told, "played", Redactor(()))
+        thought = read_model_reflection(json.dumps(said))
+        kept = check_reflection(thought, hits, bank, told, "played", Redactor(()))
         assert kept.author == "played" and "zebra_rules" not in kept.answer
         (claim,) = kept.claims
         assert claim.cited == (1,) and claim.confidence < 0.6 and not claim.believed
-        nothing = read_thought(json.dumps({"answer": "Zebras fly at xx_yy.py.", "claims": []}))
-        assert checked(nothing, hits, bank, told, "played", Redactor(())).answer == told.answer
+        nothing = read_model_reflection(json.dumps({"answer": "Zebras fly at xx_yy.py.", "claims": []}))
+        assert check_reflection(nothing, hits, bank, told, "played", Redactor(())).answer == told.answer
 
 
 def test_a_finding_rests_on_nothing_that_was_made_of_other_records(tmp_path: Path) -> None:

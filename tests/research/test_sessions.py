@@ -21,8 +21,8 @@ from holdfast.model.research import Event, Stage
 from holdfast.recall.core.plan import Plan
 from holdfast.research import session_journal as module
 from holdfast.research.answering.followups import complete_question
-from holdfast.research.journal_lines import line_of
-from holdfast.research.session_journal import Sessions, State, new_id
+from holdfast.research.journal_lines import event_line
+from holdfast.research.session_journal import ResearchSessions, SessionState, new_id
 
 ASKED = "Where do we keep the session tokens?"
 
@@ -50,7 +50,7 @@ def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Hol
     kept = lines(memory, asked.id)
     assert kept[:2] == ["asked", "planned"] and kept[-1] == "done"
     session, told = shown(memory, asked.id[:10])
-    assert session.state is State.DONE and session.questions == (ASKED,)
+    assert session.state is SessionState.DONE and session.questions == (ASKED,)
     assert "Postgres" in told[-1]["answer"]["answer"]
     path = memory.settings.home / "research" / f"{asked.id}.jsonl"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -79,7 +79,7 @@ def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
     told = list(Investigation(memory, Wish("and who cleans it?", "all"), first.session_id))
     assert told[0].text.startswith("Read as: who cleans the tide gauge")
     assert told[-1].answer is not None and "Olga" in told[-1].answer.answer
-    session = sessions_of(memory.settings).session(first.session_id)
+    session = sessions_of(memory.settings).summary(first.session_id)
     assert session.questions == ("When is the tide gauge cleaned?", "and who cleans it?")
 
 
@@ -105,10 +105,10 @@ def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
     steps = iter(asked)
     next(steps)
     sessions = sessions_of(memory.settings)
-    assert sessions.state(asked.id) is State.RUNNING
+    assert sessions.state(asked.id) is SessionState.RUNNING
     assert sessions.cancel(asked.id)
     assert [event.stage for event in steps][-1] is Stage.CANCELLED
-    assert sessions.state(asked.id) is State.CANCELLED and not sessions.cancel(asked.id)
+    assert sessions.state(asked.id) is SessionState.CANCELLED and not sessions.cancel(asked.id)
 
 
 def test_who_waits_for_a_cancelled_one_hears_of_it(
@@ -139,7 +139,7 @@ def test_whoever_stops_listening_leaves_a_word(memory: Holdfast) -> None:
     asked = Investigation(memory, Wish(ASKED, "all"))
     for _ in asked:
         break
-    assert sessions_of(memory.settings).state(asked.id) is State.CANCELLED
+    assert sessions_of(memory.settings).state(asked.id) is SessionState.CANCELLED
 
 
 def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(StoreError):
         asked.answer()
     session, told = shown(memory, asked.id)
-    assert session.state is State.FAILED and "The disk is gone." in told[-1]["text"]
+    assert session.state is SessionState.FAILED and "The disk is gone." in told[-1]["text"]
 
 
 CHILD = """
@@ -182,23 +182,23 @@ def child(folder: Path, id: str) -> subprocess.Popen[str]:
 
 
 def test_another_process_follows_and_cancels_it(tmp_path: Path) -> None:
-    sessions, id = Sessions(tmp_path), new_id()
+    sessions, id = ResearchSessions(tmp_path), new_id()
     process = child(tmp_path, id)
     tail = sessions.tail(id)
-    assert next(tail)["stage"] == "asked" and sessions.state(id) is State.RUNNING
+    assert next(tail)["stage"] == "asked" and sessions.state(id) is SessionState.RUNNING
     assert sessions.cancel(id)
     assert [line["stage"] for line in tail] == ["cancelled"]
-    assert process.wait(timeout=10) == 0 and sessions.state(id) is State.CANCELLED
+    assert process.wait(timeout=10) == 0 and sessions.state(id) is SessionState.CANCELLED
 
 
 def test_a_process_that_died_leaves_a_session_that_says_so(tmp_path: Path) -> None:
-    sessions, id = Sessions(tmp_path), new_id()
+    sessions, id = ResearchSessions(tmp_path), new_id()
     process = child(tmp_path, id)
     process.kill()
     process.wait(timeout=10)
-    assert sessions.state(id) is State.CRASHED
+    assert sessions.state(id) is SessionState.CRASHED
     assert [line["stage"] for line in sessions.tail(id)] == ["asked"], "nobody waits for it"
-    with sessions.run(id, follow=True) as run:
+    with sessions.open_session(id, follow=True) as run:
         assert run is not None and not run.cancelled
 
 
@@ -221,17 +221,17 @@ def test_an_unknown_session_is_said_to_be_unknown(memory: Holdfast, id: str) -> 
 
 def test_old_and_many_sessions_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SESSIONS", 3)
-    sessions = Sessions(tmp_path)
+    sessions = ResearchSessions(tmp_path)
     made: list[str] = []
     for number in range(5):
         id = f"{new_id()[:-8]}{number:08x}"
-        with sessions.run(id, follow=False) as run:
+        with sessions.open_session(id, follow=False) as run:
             assert run is not None
         made.append(id)
     assert sessions.ids() == made[:1:-1]
-    with sessions.run("mem-00000000001deadbeef", follow=False):
+    with sessions.open_session("mem-00000000001deadbeef", follow=False):
         pass
-    with sessions.run(new_id(), follow=False):
+    with sessions.open_session(new_id(), follow=False):
         pass
     assert "mem-00000000001deadbeef" not in sessions.ids()
 
@@ -272,7 +272,7 @@ def test_asking_an_unwritable_home_is_answered_all_the_same(memory: Holdfast) ->
 
 
 def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with Sessions(tmp_path / "home" / "research").run(new_id(), follow=False) as run:
+    with ResearchSessions(tmp_path / "home" / "research").open_session(new_id(), follow=False) as run:
         assert run is None
     assert not list(tmp_path.iterdir())
 
@@ -286,6 +286,6 @@ def test_what_a_plugin_said_is_not_kept(memory: Holdfast) -> None:
         answer=f"{answer.answer}\nFrom outside (wiki): “ask the octopus” [{number}]",
         citations=(*answer.citations, theirs),
     )
-    line = line_of(Event(Stage.DONE, "Done.", answer=whole), "", str, "key")
+    line = event_line(Event(Stage.DONE, "Done.", answer=whole), "", str, "key")
     assert "octopus" not in str(line) and "Postgres" in str(line) and "key" not in line
-    assert line_of(Event(Stage.DONE, "Done.", answer=answer), "", str, "key")["key"] == "key"
+    assert event_line(Event(Stage.DONE, "Done.", answer=answer), "", str, "key")["key"] == "key"

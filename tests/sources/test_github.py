@@ -15,7 +15,7 @@ from holdfast.errors import (
     SettingsError,
 )
 from holdfast.model.forge import RemarkKind, ThreadState
-from holdfast.sources.forge.client import Client, Pace
+from holdfast.sources.forge.client import ForgeClient, Pace
 from holdfast.sources.forge.github import GitHub, web_host
 
 TOKEN = "ghp_" + "x" * 36
@@ -222,14 +222,14 @@ def test_a_token_never_goes_to_another_host(server: GitHubServer, clock: Clock) 
         assert other.asked == []
     for url in ("https://u:p@x.org", "ftp://x.org", "api.github.com", "http://git.example.com/api"):
         with pytest.raises(SettingsError):
-            Client(url, TOKEN)
+            ForgeClient(url, TOKEN)
 
 
 def test_what_no_header_can_hold_is_neither_sent_nor_told(
     server: GitHubServer, clock: Clock
 ) -> None:
     with pytest.raises(SettingsError, match="no token has") as failed:
-        Client(server.url, f"{TOKEN}\nX-Evil: 1")
+        ForgeClient(server.url, f"{TOKEN}\nX-Evil: 1")
     assert TOKEN not in f"{failed.value} {failed.value.remedy}"
     server.faults[REPO] = [Fault(200, (("ETag", 'W/"\xe9"'),), b"[]")]
     (page,) = github(server, clock).threads("", {})

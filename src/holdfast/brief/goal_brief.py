@@ -22,7 +22,7 @@ from holdfast.language import names
 from holdfast.model.query import Filter, Layer, Passage
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms, read_terms
-from holdfast.refine.facts.decision_sentences import ENOUGH
+from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
 from holdfast.store.protocol import Reader
 
 MOST_CHARACTERS = 2_500
@@ -243,7 +243,7 @@ def _sayings(matter: Matter, stretch: Sequence[Matter]) -> tuple[Saying, ...]:
     """Its own sentences, and clear ones from right before and after it."""
     beside = [s for part in stretch if part is not matter for s in part.sayings]
     own = telling(matter.sayings)
-    clear = [s for s in beside if s.strength >= ENOUGH]
+    clear = [s for s in beside if s.strength >= MIN_STRENGTH]
     return tuple(telling([*own, *clear]))
 
 

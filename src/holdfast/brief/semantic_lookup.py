@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.brief.goal_brief import Recall, by_words
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import passage_key
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.terms import Terms
 from holdfast.store.protocol import Reader
 
@@ -13,7 +13,7 @@ _NEAREST = 24
 _MOST = 32
 
 
-def by_meaning(reader: Reader, bank: str, meaning: Meaning) -> Recall:
+def by_meaning(reader: Reader, bank: str, meaning: SemanticSearch) -> Recall:
     """What words find, and what means about the same, each with the cosine of its meaning. The
     engine would rank them; a brief only wants to meet them, and somebody waits for it."""
 

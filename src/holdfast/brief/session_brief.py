@@ -34,7 +34,7 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 from holdfast.recall.ranking.hits import corrected
-from holdfast.refine.core.signals import is_go_on
+from holdfast.refine.core.signals import is_go_ahead
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.sources.rule_places import MEMORY
 from holdfast.store.protocol import Reader
@@ -257,7 +257,7 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
 def _worth_listing(reader: Reader, exchange: Exchange) -> bool:
     """A person's request that led to something."""
     session = reader.session(exchange.bank, exchange.session)
-    if session is None or session.parent or is_go_on(exchange.title):
+    if session is None or session.parent or is_go_ahead(exchange.title):
         return False
     first = reader.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq)
     by_agent = bool(first) and bool(first[0].speaker) and session.agent == AGENT

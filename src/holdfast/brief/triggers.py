@@ -18,7 +18,7 @@ from holdfast.language import names, sentences
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.team import Commit
-from holdfast.refine.core.signals import SHELLS
+from holdfast.refine.core.signals import SHELL_TOOLS
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.store.protocol import Reader
 
@@ -114,7 +114,7 @@ def _of_exchange(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
     turns = list(reader.turns_from(x.bank, x.session, x.first_seq))
     turns = [turn for turn in turns if turn.seq <= x.last_seq]
     for place, turn in enumerate(turns):
-        if turn.tool is None or turn.tool.ok is not False or turn.tool.name not in SHELLS:
+        if turn.tool is None or turn.tool.ok is not False or turn.tool.name not in SHELL_TOOLS:
             continue
         line = next(iter(error_lines(turn.tool.result)), "")
         cause = _cause(turns[place + 1 :], line)
@@ -124,7 +124,7 @@ def _of_exchange(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
 
 def _went_well(turns: Sequence[Turn]) -> bool:
     """Whether the last command of the exchange succeeded."""
-    ran = [turn.tool for turn in turns if turn.tool is not None and turn.tool.name in SHELLS]
+    ran = [turn.tool for turn in turns if turn.tool is not None and turn.tool.name in SHELL_TOOLS]
     return bool(ran) and ran[-1].ok is True
 
 

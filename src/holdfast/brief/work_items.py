@@ -16,7 +16,7 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.ranking.hits import corrected
-from holdfast.refine.facts.decision_sentences import ENOUGH, STATED, find_rulings
+from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, FIRM_STRENGTH, find_decision_sentences
 from holdfast.store.protocol import Reader
 
 # An exchange of so many turns is talk, and read whole; of a longer one its ends, and the turns
@@ -53,7 +53,7 @@ class Saying(NamedTuple):
         settled, however short."""
         if self.remembered:
             return True
-        enough = self.strength >= STATED and len(self.sentence) >= _BY_ITSELF
+        enough = self.strength >= FIRM_STRENGTH and len(self.sentence) >= _BY_ITSELF
         return self.by_person and self.outright and enough
 
 
@@ -90,7 +90,7 @@ class Matter:
     @property
     def settles(self) -> bool:
         """Whether anything was settled in it."""
-        return self.strength >= ENOUGH
+        return self.strength >= MIN_STRENGTH
 
     @cached_property
     def outline(self) -> str:
@@ -107,7 +107,7 @@ class Matter:
     @cached_property
     def roots(self) -> frozenset[str]:
         """The stems of what it says, to tell whether two speak of the same."""
-        said = " ".join((self.title, *(s.sentence for s in self.sayings if s.strength >= ENOUGH)))
+        said = " ".join((self.title, *(s.sentence for s in self.sayings if s.strength >= MIN_STRENGTH)))
         return frozenset(stem(word) for word in words(said) if word not in STOPWORDS)
 
 
@@ -215,7 +215,7 @@ class Matters:
         of_agents = session is not None and bool(session.parent)
         for turn in self._turns(x):
             by_person = turn.role is Role.USER and not turn.speaker and not of_agents
-            for ruling in find_rulings(turn.text, by_person):
+            for ruling in find_decision_sentences(turn.text, by_person):
                 yield Saying(
                     ruling.sentence,
                     _speaker(turn, of_agents) + self._corrected("turn", turn.id),
@@ -225,7 +225,7 @@ class Matters:
                     ruling.rejects,
                     (turn.seq, ruling.position),
                     by_person,
-                    ruling.outright,
+                    ruling.explicit,
                 )
 
     def _turns(self, x: Exchange) -> Iterable[Turn]:
@@ -244,7 +244,7 @@ class Matters:
 
 def _said_anew(x: Exchange, known: Curated) -> Iterable[Saying]:
     """What a person says that an exchange settled; what was said in it then is superseded."""
-    for r in find_rulings(known.text, by_person=True):
+    for r in find_decision_sentences(known.text, by_person=True):
         yield Saying(
             r.sentence,
             f"{known.who}, correcting this on {known.time[:10]}",
@@ -254,7 +254,7 @@ def _said_anew(x: Exchange, known: Curated) -> Iterable[Saying]:
             r.rejects,
             (x.first_seq, r.position),
             True,
-            r.outright,
+            r.explicit,
         )
 
 
@@ -296,7 +296,7 @@ def _commit(c: Commit, corrected: str) -> Matter:
     files = frozenset(map(path_of, c.files))
 
     def read() -> Iterable[Saying]:
-        for r in find_rulings(message, by_person=True):
+        for r in find_decision_sentences(message, by_person=True):
             place = (0, r.position)
             yield Saying(
                 r.sentence,
@@ -307,7 +307,7 @@ def _commit(c: Commit, corrected: str) -> Matter:
                 r.rejects,
                 place,
                 True,
-                r.outright,
+                r.explicit,
             )
 
     return Matter(
@@ -357,13 +357,13 @@ def telling(sayings: Iterable[Saying], most: int = 3, characters: int = 620) -> 
     """The sayings to quote: the strongest, then one that rejects something, then the next; in
     the order they were said, none cut."""
     ranked = sorted(sayings, key=lambda s: (-s.strength, s.place))
-    ranked.sort(key=lambda s: s.strength < ENOUGH and not s.rejects)
+    ranked.sort(key=lambda s: s.strength < MIN_STRENGTH and not s.rejects)
     chosen: list[Saying] = []
     spent = 0
     first_rejecting = [s for s in ranked if s.rejects][:1]
     for saying in dict.fromkeys([*ranked[:1], *first_rejecting, *ranked[1:]]):
         fits = spent + len(saying.sentence) <= characters or not chosen
-        worth = saying.strength >= ENOUGH or saying.rejects
+        worth = saying.strength >= MIN_STRENGTH or saying.rejects
         if len(chosen) < most and fits and worth:
             chosen.append(saying)
             spent += len(saying.sentence)

@@ -8,35 +8,28 @@ from __future__ import annotations
 
 import json
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
-from http.client import HTTPException
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from holdfast.errors import ModelError
+from holdfast.http_client import HttpError, Limits, Reply, Request, send
 from holdfast.inference.embedder import Vectors, unit_rows
 
-_BATCH = 64
-_TRIES = 3
-_FIRST_WAIT_S = 0.5
-_LONGEST_WAIT_S = 10.0
-_BUSY = 429
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Texts and key go to the address that was named, and to no other."""
-
-    def redirect_request(
-        self, req: object, fp: object, code: int, msg: str, headers: object, newurl: str
-    ) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_NoRedirect)
+# Texts of one request. Larger batches save round trips; services refuse those that are too large.
+_BATCH_TEXTS = 64
+# A busy service is asked so often at most, after pauses of 0.5 and 1 second, or as long as it asks
+# for, but no longer than a person waits for an answer.
+_MAX_TRIES = 3
+_FIRST_PAUSE_S = 0.5
+_MAX_PAUSE_S = 10.0
+# One batch of vectors with 4,096 numbers each takes about 5 MB.
+_MAX_ANSWER_BYTES = 64 * 1024 * 1024
+# A service may use its time for waiting once and still send its answer slowly.
+_TOTAL_TIMEOUTS = 10
+_TOO_MANY_REQUESTS = 429
 
 
 class EndpointEmbedder:
@@ -86,7 +79,7 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per text, in the order given."""
-        parts = [self._ask(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        parts = [self._ask(texts[start : start + _BATCH_TEXTS]) for start in range(0, len(texts), _BATCH_TEXTS)]
         if parts and self._dimension is None:
             self._dimension = int(parts[0].shape[1])
         for part in parts:
@@ -109,22 +102,24 @@ class EndpointEmbedder:
         return unit_rows(vectors)
 
     def _post(self, body: bytes) -> bytes:
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", "User-Agent": "holdfast"}
         if self._api_key:
             headers["Authorization"] = f"Bearer {self._api_key}"
-        request = urllib.request.Request(self._address, body, headers)
-        for left in reversed(range(_TRIES)):
+        request = Request("POST", self._address, headers, body)
+        limits = Limits(self._timeout_s, _TOTAL_TIMEOUTS * self._timeout_s, _MAX_ANSWER_BYTES)
+        failures = 0
+        while True:
             try:
-                with _OPENER.open(request, timeout=self._timeout_s) as response:
-                    return response.read()
-            except urllib.error.HTTPError as error:
-                with error:
-                    if not left or not (error.code == _BUSY or error.code >= 500):
-                        raise self._failed(f"{error.code} {error.reason}") from error
-                    self._wait(_pause(error.headers.get("Retry-After"), _TRIES - 1 - left))
-            except (OSError, HTTPException) as error:
-                raise self._failed(str(getattr(error, "reason", "") or error)) from error
-        raise AssertionError("the last try returns or raises")
+                reply = send(request, limits, use_proxy=True)
+            except HttpError as error:
+                raise self._failed(error.detail) from error
+            if 200 <= reply.status < 300:
+                return reply.body
+            failures += 1
+            is_busy = reply.status == _TOO_MANY_REQUESTS or reply.status >= 500
+            if failures == _MAX_TRIES or not is_busy:
+                raise self._failed(f"{reply.status} {reply.reason}")
+            self._wait(_pause_s(reply, failures))
 
     def _failed(self, what: str) -> ModelError:
         return ModelError(
@@ -144,7 +139,8 @@ def _acceptable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8") or " "
 
 
-def _pause(retry_after: str | None, failures: int) -> float:
-    """How long to wait: what the service asks for, within reason, else twice as long each time."""
-    wished = float(retry_after) if retry_after and retry_after.isdigit() else 0.0
-    return min(max(wished, _FIRST_WAIT_S * 2**failures), _LONGEST_WAIT_S)
+def _pause_s(reply: Reply, failures: int) -> float:
+    """How long to wait: as long as the service asks for, but at most `_MAX_PAUSE_S`, and twice as
+    long after each failure."""
+    own_s = _FIRST_PAUSE_S * 2 ** (failures - 1)
+    return min(max(reply.retry_after_s or 0.0, own_s), _MAX_PAUSE_S)

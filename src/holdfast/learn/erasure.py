@@ -32,7 +32,7 @@ from holdfast.refine.memories.memory_stage import retain_bank
 from holdfast.refine.sessions.derive import derive_session
 from holdfast.refine.sessions.exchanges import Grouping, exchange_id
 from holdfast.store.protocol import Stale, Store
-from holdfast.store.protocol.curation import Erasure, Scrubbing, Touched
+from holdfast.store.protocol.curation import Erasure, Scrubber, ScrubMatch
 
 OVERWRITE = "overwrite"
 _ALONE = ("commit", "memory", "shared", "imported")
@@ -253,7 +253,7 @@ class Eraser:
         ours = self._places.journals
         return tuple(sorted(str(p) for p in paths if p.parent != ours and p.is_file()))
 
-    def find(self, pattern: Scrubbing) -> Erased:
+    def find(self, pattern: Scrubber) -> Erased:
         """What a scrubbing would erase."""
         touched = self._store.holding(pattern)
         told = Erased(_count(touched), copies=tuple(self._store.copies_holding(pattern)))
@@ -270,19 +270,19 @@ class Eraser:
         )
         return told
 
-    def _rule_files(self, touched: Iterable[Touched]) -> list[str]:
+    def _rule_files(self, touched: Iterable[ScrubMatch]) -> list[str]:
         """The project's own files of rules that hold it."""
         found = [self._store.find(t.bank, "rule", t.id, 1) for t in touched if t.table == "rule"]
         return sorted({r.file for records in found for r in records if isinstance(r, Rule)})
 
-    def _settings_with(self, pattern: Scrubbing) -> list[str]:
+    def _settings_with(self, pattern: Scrubber) -> list[str]:
         """Settings of the user's that are kept to be given back."""
         folder = self._places.home / "backups"
         files = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix != ".db"]
         texts = {str(path): path.read_bytes().decode("utf-8", "replace") for path in files}
         return [path for path, text in texts.items() if pattern(text) != text]
 
-    def scrub(self, pattern: Scrubbing) -> Erased:
+    def scrub(self, pattern: Scrubber) -> Erased:
         """Take a pattern out of everything."""
         told = self.find(pattern)
         self._each_journal(lambda event: scrubbed(event, pattern))
@@ -306,11 +306,11 @@ class Eraser:
         now = self._now()
         self._store.put_chore(Chore(OVERWRITE, 1, "what was erased is still in a file", now, now))
 
-    def _origins(self, touched: Iterable[Touched]) -> set[int]:
+    def _origins(self, touched: Iterable[ScrubMatch]) -> set[int]:
         turns = (self._store.turn(t.bank, t.id) for t in touched if t.table == "turn")
         return {turn.origin.source for turn in turns if turn is not None}
 
-    def _seal(self, touched: Iterable[Touched]) -> None:
+    def _seal(self, touched: Iterable[ScrubMatch]) -> None:
         """Its lines may be read again; what was taken out of them must not come back."""
         for t in touched:
             names = [("any", "")]
@@ -329,7 +329,7 @@ class Eraser:
                 names.append(("line", line_name(source.path if source else "", int(t.id))))
             self._store.seal(t.bank, [mark(kind, name) for kind, name in names], raw)
 
-    def _seal_tags(self, pattern: Scrubbing) -> None:
+    def _seal_tags(self, pattern: Scrubber) -> None:
         """The tags and branches of a repository are read again with it."""
         for bank in self._store.banks():
             names = [*(t.name for t in self._store.tags(bank.id)), *self._store.branches(bank.id)]
@@ -338,7 +338,7 @@ class Eraser:
                 marks = [mark("any", ""), *(mark("tag", name) for name in held)]
                 self._store.seal(bank.id, marks)
 
-    def _make_again(self, bank: str, touched: Iterable[Touched]) -> None:
+    def _make_again(self, bank: str, touched: Iterable[ScrubMatch]) -> None:
         """Derive what was made of the words that are gone."""
         sessions: dict[str, None] = {}
         decided = False
@@ -372,7 +372,7 @@ class Eraser:
         except OSError:
             return []
 
-    def _clean_log(self, clean: Scrubbing) -> int:
+    def _clean_log(self, clean: Scrubber) -> int:
         lines = self._log_lines()
         cleaned = [clean(line) for line in lines]
         changed = sum(one != other for one, other in zip(lines, cleaned, strict=True))
@@ -395,5 +395,5 @@ def is_unfinished(store: Store) -> bool:
     return any(chore.name == OVERWRITE for chore in store.chores())
 
 
-def _count(touched: Iterable[Touched]) -> Counter[str]:
+def _count(touched: Iterable[ScrubMatch]) -> Counter[str]:
     return Counter(_NOUNS.get(t.table, t.table) for t in touched if t.table not in _MADE)

@@ -12,7 +12,7 @@ from holdfast.model.ledger import Skip
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import session_id
 from holdfast.sources.draft import FileInfo
-from holdfast.store.protocol.curation import Scrubbing
+from holdfast.store.protocol.curation import Scrubber
 
 ERASED = "[erased]"
 _IN_A_LOG = 8
@@ -79,7 +79,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def scrubbed(value: Any, clean: Scrubbing) -> Any:
+def scrubbed(value: Any, clean: Scrubber) -> Any:
     """A JSON value with a pattern taken out of all its texts."""
     if isinstance(value, str):
         return clean(value)

@@ -15,10 +15,10 @@ from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
 from holdfast.recall.core.candidates import Candidate, Pool, passage_key
 from holdfast.recall.core.parallel import RetrieverRun, Retriever, RetrieverResult, run_retrievers
 from holdfast.recall.core.plan import Budget, Fusion, Plan
-from holdfast.recall.core.relevance import clears, coverage, judge, worth_showing
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.relevance import reaches_threshold, coverage, measure_relevance, worth_showing
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.expansion import Expansion, expand
-from holdfast.recall.query.question import Query, read
+from holdfast.recall.query.question import Query, read_query
 from holdfast.recall.ranking import boosts, causes, hits, packing, plugin_hits, remote_hits
 from holdfast.recall.ranking.branches import check_branch, mark_unmerged
 from holdfast.recall.ranking.fusion import (
@@ -73,19 +73,19 @@ class Ranking(NamedTuple):
         work is answered by what there is of it."""
         if self.query.only_time:
             return not any("temporal" in c.ranks for c in self.candidates)
-        if self.query.recent:
+        if self.query.asks_for_recent_work:
             return not any("recent" in c.ranks for c in self.candidates)
-        return not clears(self.candidates)
+        return not reaches_threshold(self.candidates)
 
     def _answers(self, candidate: Candidate) -> bool:
         """A question about a time is answered from that time, whatever words it was put in."""
         query = self.query
-        if query.when is not None and query.only_time:
-            in_time = query.when.holds(candidate.passage.time)
+        if query.time_range is not None and query.only_time:
+            in_time = query.time_range.contains(candidate.passage.time)
             return "temporal" in candidate.ranks or (in_time and worth_showing(candidate))
         if "link" in candidate.notes:
             return True
-        return (query.recent and "recent" in candidate.ranks) or worth_showing(candidate)
+        return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth_showing(candidate)
 
 
 def recall(
@@ -94,14 +94,14 @@ def recall(
     text: str,
     plan: Plan,
     now: Callable[[], str],
-    meaning: Meaning | None = None,
+    meaning: SemanticSearch | None = None,
     elsewhere: Sequence[Retriever] = (),
 ) -> Recalled:
     """Search a bank; `None` searches them all. Arms that look elsewhere race with the others; what
     servers of the team's bring stands among what is ours, what plugins do after it."""
     ranking = rank(store, bank, text, plan, now, meaning, elsewhere)
     good = ranking.good
-    shown = packing.pack(good, plan.means.tokens, plan.limit, plan.repeats)
+    shown = packing.pack(good, plan.limits.tokens, plan.limit, plan.include_repeats)
     misses = [] if good or ranking.heard else ranking.candidates[:MISSES]
     ours = tuple(hits.hit(store, item, plan.as_of) for item in shown)
     return Recalled(
@@ -123,12 +123,12 @@ def rank(
     text: str,
     plan: Plan,
     now: Callable[[], str],
-    meaning: Meaning | None = None,
+    meaning: SemanticSearch | None = None,
     elsewhere: Sequence[Retriever] = (),
 ) -> Ranking:
     """Read the question, race the arms, fuse, look closely, and set in order."""
-    query = read(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
-    meaning = meaning if plan.means.close else None
+    query = read_query(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
+    meaning = meaning if plan.limits.soft_match_depth else None
     running = _arms(bank, query, plan, meaning)
     raced = run_retrievers(store, [*running, *elsewhere])
     finishes, far = raced[: len(running)], raced[len(running) :]
@@ -141,7 +141,7 @@ def rank(
     apply_status(store, pool, plan.as_of, now)
     if meaning is None:
         _score(pool, plan, WORDS_ONLY)
-        if plan.means.close:
+        if plan.limits.soft_match_depth:
             _meet_neighbours(store, pool, plan)
             apply_status(store, pool, plan.as_of, now)
             _score(pool, plan, WORDS_ONLY)
@@ -157,13 +157,13 @@ def rank(
         _score(pool, plan, weights)
     named = boosts.named_speakers(pool, query.text)
     for candidate in pool:
-        boosts.weigh_in(candidate, query.text, query.when, query.recent, named)
+        boosts.weigh_in(candidate, query.text, query.time_range, query.asks_for_recent_work, named)
     if meaning is not None and meaning.has_reranker:
         strategies.append(_read_across(query, pool, plan, meaning))
     check_branch(store, bank, plan.branch)
     mark_unmerged(store, list(pool), plan.branch)
     candidates = _settle(pool, query, plan)
-    way = causes.way_of(query.text) if plan.means.hops else None
+    way = causes.way_of(query.text) if plan.limits.graph_hops else None
     if way is not None:
         candidates, strategy = _follow(store, query, candidates, plan, way)
         strategies.append(strategy)
@@ -177,7 +177,7 @@ def _follow(
 ) -> tuple[list[Candidate], Strategy]:
     """Add what lies on the way along causes, each just below what led to it."""
     started = monotonic()
-    start, steps = causes.follow(store, candidates, query.text, way, plan.means.hops + 1)
+    start, steps = causes.follow(store, candidates, query.text, way, plan.limits.graph_hops + 1)
     by_key = {candidate.key: candidate for candidate in candidates}
     found, sieve = 0, _Sieve(store, plan)
     for step in steps:
@@ -187,7 +187,7 @@ def _follow(
         candidate.notes[way.value] = step.hop
         candidate.notes["link"] = round(step.weight, 4)
         candidate.score = max(candidate.score, start.score * _STEP**step.hop)
-        judge(candidate, query.weight, query.dated(candidate.passage.time))
+        measure_relevance(candidate, query.stem_weights, query.time_stems_at(candidate.passage.time))
         found += bool(step.hop)
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
@@ -197,7 +197,7 @@ def _follow(
 def _best_coverage(query: Query, found: RetrieverResult) -> float:
     """How much of the question the best finds by words hold."""
     best = [find.passage for find in found.passages[:_LOOKED_AT]]
-    return max((coverage(query.weight, f"{p.body} {p.context}") for p in best), default=0.0)
+    return max((coverage(query.stem_weights, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
 def _gather(store: ReadStore, finishes: Sequence[RetrieverRun], plan: Plan) -> Pool:
@@ -219,7 +219,7 @@ def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / HIGHEST)
     for candidate in candidates[: max(_JUDGED, plan.limit)]:
-        judge(candidate, query.weight, query.dated(candidate.passage.time))
+        measure_relevance(candidate, query.stem_weights, query.time_stems_at(candidate.passage.time))
     return candidates
 
 
@@ -259,8 +259,8 @@ class _Sieve:
         return any(isinstance(m, Memory) and m.network in self._plan.networks for m in found)
 
 
-def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -> list[Retriever]:
-    layers, pool = plan.layers, plan.means.pool_size
+def _arms(bank: str | None, query: Query, plan: Plan, meaning: SemanticSearch | None) -> list[Retriever]:
+    layers, pool = plan.layers, plan.limits.pool_size
     until = f"{plan.as_of}~" if plan.as_of else ""
     if plan.networks:
         # Memories are few among the records of their layer, and must not be crowded out.
@@ -272,14 +272,14 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: Meaning | None) -
     if more:
         running.append(arms.expanded(bank, query.terms, more, layers, pool, until))
     running.append(arms.summaries(bank, query.terms, layers, pool, until))
-    if query.when is not None:
-        running.append(arms.temporal(bank, query.terms, query.when, layers, pool))
-    if query.recent:
+    if query.time_range is not None:
+        running.append(arms.temporal(bank, query.terms, query.time_range, layers, pool))
+    if query.asks_for_recent_work:
         running.append(arms.recent(bank, until))
-    if plan.means.hops:
-        walk = Walk(layers, plan.means.hops, pool, memories=bool(plan.networks))
+    if plan.limits.graph_hops:
+        walk = Walk(layers, plan.limits.graph_hops, pool, memories=bool(plan.networks))
         running.append(graph(bank, query.text, walk))
-    if meaning is not None and plan.means.close:
+    if meaning is not None and plan.limits.soft_match_depth:
         running.append(arms.semantic(bank, meaning, query.text, layers, pool))
     return running
 
@@ -293,7 +293,7 @@ def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
 
 
 def _fill_meaning(
-    store: ReadStore, query: Query, pool: Pool, meaning: Meaning, arm: RetrieverRun
+    store: ReadStore, query: Query, pool: Pool, meaning: SemanticSearch, arm: RetrieverRun
 ) -> None:
     """How near the finds of the other arms are, which the semantic arm did not name. A model that
     failed it, or was too slow, is not asked again."""
@@ -329,13 +329,13 @@ def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
                 pool.add(passage)
 
 
-def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
+def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:
     """What comes with every recall by meaning: one more kind of evidence."""
-    means, most_s = plan.means, RERANK_S[plan.budget]
-    return rerank(CloseLook(meaning), query, pool, means.close, most_s, as_evidence)
+    means, most_s = plan.limits, RERANK_S[plan.budget]
+    return rerank(CloseLook(meaning), query, pool, means.soft_match_depth, most_s, as_evidence)
 
 
-def _read_across(query: Query, pool: Pool, plan: Plan, meaning: Meaning) -> Strategy:
+def _read_across(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:
     """What a cross-encoder adds, if the settings name one: it outweighs the rest."""
-    means, most_s = plan.means, RERANK_S[plan.budget]
-    return rerank(CrossReading(meaning), query, pool, means.rerank, most_s, blended)
+    means, most_s = plan.limits, RERANK_S[plan.budget]
+    return rerank(CrossReading(meaning), query, pool, means.rerank_depth, most_s, blended)

@@ -70,9 +70,9 @@ def fall_back(
     what the plan does not want is not tried, nor are raw lines read unless `raw` allows it."""
     used: list[str] = []
     most = min(_HITS, plan.limit)
-    if query.when is not None and _wants(plan, Layer.SUMMARIES):
+    if query.time_range is not None and _wants(plan, Layer.SUMMARIES):
         used.append(RECENT_SESSIONS)
-        sessions = reader.recent(bank, "digest", most, query.when.start, query.when.end)
+        sessions = reader.recent(bank, "digest", most, query.time_range.start, query.time_range.end)
         if sessions:
             found = [
                 hit(reader, Candidate(p, ranks={RECENT_SESSIONS: n}, score=1 / (n + 1)))
@@ -98,7 +98,7 @@ def grep(
     together: little of it is kept, but the file may still be there. All else on its lines is
     kept, or was left out on purpose: a model's reasoning, what programs put in."""
     phrases = [p.lower() for p in query.terms.phrases if len(p) > 3 and "\0" not in p]
-    heavy = sorted(query.words, key=lambda word: -query.words[word])[:3]
+    heavy = sorted(query.word_weights, key=lambda word: -query.word_weights[word])[:3]
     needles = phrases or [word for word in heavy if len(word) > 2]
     if not needles:
         return
@@ -164,7 +164,7 @@ def _excerpt(text: str, needle: str, query: Query, whole: bool, redactor: Redact
     before the cut: half a key does not look like one."""
     wide = _around(text, needle, _REDACTED)
     around = _around(redactor.redact(wide).text, needle, _AROUND)
-    good = whole or coverage(query.weight, around) >= _ENOUGH
+    good = whole or coverage(query.stem_weights, around) >= _ENOUGH
     return around.strip() if good else ""
 
 

@@ -25,7 +25,7 @@ def question_line(time: str, question: str, reads: str, key: str) -> Line:
     return {"time": time, "stage": ASKED, "question": question, **read, "key": key}
 
 
-def line_of(event: Event, time: str, clean: Callable[[str], str], key: str = "") -> Line:
+def event_line(event: Event, time: str, clean: Callable[[str], str], key: str = "") -> Line:
     """A step as a line; what it does not have is left out."""
     line: Line = {
         "time": time, "stage": event.stage.value, "round": event.round,
@@ -35,14 +35,14 @@ def line_of(event: Event, time: str, clean: Callable[[str], str], key: str = "")
     }  # fmt: skip
     told = {name: value for name, value in line.items() if value not in ("", 0, [])}
     if event.answer is not None:
-        kept = ours_of(event.answer)
-        told["answer"] = spell_answer(kept, clean)
+        kept = without_foreign_quotes(event.answer)
+        told["answer"] = answer_to_json(kept, clean)
         if kept is event.answer:
             told["key"] = key  # what is not kept whole cannot be given again
     return told
 
 
-def ours_of(answer: Answer) -> Answer:
+def without_foreign_quotes(answer: Answer) -> Answer:
     """An answer without what plugins and servers said: that is shown, and never kept."""
     theirs = [
         cited
@@ -63,7 +63,7 @@ def ours_of(answer: Answer) -> Answer:
     )
 
 
-def spell_answer(answer: Answer, clean: Callable[[str], str] = lambda text: text) -> Line:
+def answer_to_json(answer: Answer, clean: Callable[[str], str] = lambda text: text) -> Line:
     """An answer as JSON can hold it, in the shape of `ask --json`."""
     return {
         "question": clean(answer.question[:_LONG]),
@@ -82,7 +82,7 @@ def spell_answer(answer: Answer, clean: Callable[[str], str] = lambda text: text
     }
 
 
-def read_answer(line: Mapping[str, Any]) -> Answer:
+def answer_from_json(line: Mapping[str, Any]) -> Answer:
     """The answer that was spelled."""
     cited = [
         Citation(**one)._replace(layer=Layer(one["layer"]), trust=Trust(one["trust"]))
@@ -102,7 +102,7 @@ def read_answer(line: Mapping[str, Any]) -> Answer:
     )
 
 
-def without(reader: Reader, lines: list[Line]) -> list[Line]:
+def mask_removed_records(reader: Reader, lines: list[Line]) -> list[Line]:
     """Lines without the words of records that are not shown any more: what an answer quotes of
     them, and queries and caveats that may have been made of them."""
     told: list[Line] = []

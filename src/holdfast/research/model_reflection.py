@@ -76,7 +76,7 @@ FORM: Schema = {
 }
 
 
-class Thought(NamedTuple):
+class ModelReflection(NamedTuple):
     """What a model answered; nothing in it is believed yet."""
 
     answer: str
@@ -88,7 +88,7 @@ def shown_hits(found: Recalled) -> list[Hit]:
     return [hit for hit in found.hits if hit.trust is not Trust.EXTERNAL][:_SHOWN]
 
 
-def question_about(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
+def reflection_prompt(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
     """Ask a model to reflect."""
     mind = bank.disposition
     background = f"- speaking for: {bank.background}" if bank.background else ""
@@ -102,7 +102,7 @@ def question_about(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
     return bordered(task, texts, FORM, ANSWER_TOKENS, noun="record")
 
 
-def read_thought(text: str) -> Thought:
+def read_model_reflection(text: str) -> ModelReflection:
     """What a model answered, read into types."""
     whole = read_object(text)
     answer: object = whole.get("answer")
@@ -115,7 +115,7 @@ def read_thought(text: str) -> Thought:
         said, sure = fields.get("sentence"), fields.get("confidence")
         if isinstance(said, str) and isinstance(sure, int | float):
             claims.append((said, _numbers(fields, "for"), _numbers(fields, "against"), float(sure)))
-    return Thought(answer, tuple(claims))
+    return ModelReflection(answer, tuple(claims))
 
 
 def _numbers(fields: dict[str, Any], name: str) -> tuple[int, ...]:
@@ -124,22 +124,22 @@ def _numbers(fields: dict[str, Any], name: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(item for item in items if isinstance(item, int)))
 
 
-def checked(
-    thought: Thought,
+def check_reflection(
+    thought: ModelReflection,
     hits: Sequence[Hit],
     bank: Bank,
-    told: Reflection,
+    draft: Reflection,
     author: str,
     redactor: Redactor,
 ) -> Reflection:
     """The reflection with what of a thought is borne out; as it was, if too little is."""
     texts = [hit.text for hit in hits]
-    evidence = Evidence([*texts, told.query], [*texts, told.query, bank.background])
+    evidence = Evidence([*texts, draft.query], [*texts, draft.query, bank.background])
     said = _NAMED.sub(_if_there(len(hits)), clean(thought.answer))
     answer = redactor.redact(evidence.kept(said, TOLD_SHARE)).text
     if not answer:
         problem = "By rules alone: nothing in the model's answer was borne out by the records."
-        return replace(told, caveats=(*told.caveats, problem))
+        return replace(draft, caveats=(*draft.caveats, problem))
     cited = tuple(
         Cited(n, hit.uri, cut(hit.text, 200), hit.time, hit.session, hit.trust)
         for n, hit in enumerate(hits, 1)
@@ -147,17 +147,17 @@ def checked(
     claims = [_claim(one, hits, bank, evidence, redactor) for one in thought.claims]
     believed = tuple(claim for claim in claims if claim is not None)[:_MOST_CLAIMS]
     parts = [answer]
-    parts += ["Opinions:\n" + "\n".join(map(opinion_line, told.opinions))] * bool(told.opinions)
+    parts += ["Opinions:\n" + "\n".join(map(opinion_line, draft.opinions))] * bool(draft.opinions)
     best = max([c.confidence for c in believed if c.believed] or [0.0])
     return replace(
-        told,
+        draft,
         answer="\n\n".join(parts),
-        confidence=best or told.confidence / 2,
+        confidence=best or draft.confidence / 2,
         author=author,
         claims=believed,
         voices=(),
         citations=cited,
-        caveats=tuple(c for c in told.caveats if "background" not in c),
+        caveats=tuple(c for c in draft.caveats if "background" not in c),
     )
 
 

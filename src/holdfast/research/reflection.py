@@ -22,7 +22,7 @@ from holdfast.model.opinions import Cited, Claim, Opinion, Reflection
 from holdfast.model.query import Hit, Recalled
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.recall.core.relevance import coverage, weigh
+from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import read_terms
 from holdfast.store.protocol import Reader
 
@@ -147,7 +147,7 @@ def _evidence(
     reader: Reader, bank: str, query: str, hits: Sequence[Hit], mind: Disposition
 ) -> list[_Said]:
     """The best sentence of each record, as far as the disposition lets it count."""
-    weight = weigh(reader, bank, read_terms(query).words).by_stem
+    weight = weigh_terms(reader, bank, read_terms(query).words).by_stem
     asked = {word for word in words(query) if word not in STOPWORDS}
     said: list[_Said] = []
     for hit in hits:

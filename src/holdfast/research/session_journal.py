@@ -22,9 +22,9 @@ from holdfast.locks import hold, is_locked
 from holdfast.model.research import ENDS
 from holdfast.regex import regex
 
-MOST_SESSIONS = 200
-MOST_DAYS = 30
-MOST_QUESTIONS = 50
+MAX_SESSIONS = 200
+MAX_AGE_DAYS = 30
+MAX_QUESTIONS = 50
 _PREFIX = "mem-"
 _ID = regex(r"mem-[0-9a-f]{8,40}")
 _POLL_S = 0.05
@@ -36,7 +36,7 @@ ASKED = "asked"
 Line = dict[str, Any]
 
 
-class State(StrEnum):
+class SessionState(StrEnum):
     """How a session stands: at work, at rest, told to stop, or left by a process that died."""
 
     RUNNING = "running"
@@ -46,11 +46,11 @@ class State(StrEnum):
     CRASHED = "crashed"
 
 
-class Session(NamedTuple):
+class SessionSummary(NamedTuple):
     """A session in brief: its questions in order, when the first and the last line were written."""
 
     id: str
-    state: State
+    state: SessionState
     questions: tuple[str, ...]
     began: str
     last: str
@@ -62,7 +62,7 @@ def new_id() -> str:
     return f"{_PREFIX}{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
 
 
-class Sessions:
+class ResearchSessions:
     """The sessions of one home."""
 
     def __init__(self, folder: Path, makes_home: bool = False) -> None:
@@ -71,7 +71,7 @@ class Sessions:
         self._makes_home = makes_home
 
     @contextmanager
-    def run(self, id: str, follow: bool) -> Generator[Run | None]:
+    def open_session(self, id: str, follow: bool) -> Generator[ActiveSession | None]:
         """Work on a session: a new one, or one that is there already. None where nothing can be
         written: an investigation does not depend on its journal."""
         run = self._begin(id, follow)
@@ -81,7 +81,7 @@ class Sessions:
             if run is not None:
                 run.close()
 
-    def _begin(self, id: str, follow: bool) -> Run | None:
+    def _begin(self, id: str, follow: bool) -> ActiveSession | None:
         path = self._path(id, must=follow)
         try:
             if not follow:
@@ -90,7 +90,7 @@ class Sessions:
                     self._folder.parent.mkdir(0o700, parents=True, exist_ok=True)
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 self._prune()
-            return Run(path, follow)
+            return ActiveSession(path, follow)
         except BlockingIOError:
             raise InputError(
                 f"{id} is being worked on.",
@@ -124,24 +124,24 @@ class Sessions:
         """What was written in a session, from a line on."""
         return list(_lines(self._path(id, must=True)))[after:]
 
-    def state(self, id: str) -> State:
+    def state(self, id: str) -> SessionState:
         """How a session stands."""
         path = self._path(id, must=True)
         if is_locked(path.with_suffix(".run")):
-            return State.RUNNING
+            return SessionState.RUNNING
         last = ""
         for line in _lines(path):
             last = str(line.get("stage", ""))
-        return State(last) if last in _ENDS else State.CRASHED
+        return SessionState(last) if last in _ENDS else SessionState.CRASHED
 
-    def session(self, id: str) -> Session:
+    def summary(self, id: str) -> SessionSummary:
         """A session in brief."""
         lines = self.lines(id)
         questions = tuple(str(line.get("question", "")) for line in lines if _is_asked(line))
         answers = [cast(Line, line["answer"]) for line in lines if line.get("answer")]
         times = [str(line.get("time", "")) for line in lines] or [""]
         sure = str(answers[-1].get("confidence", "")) if answers else ""
-        return Session(id, self.state(id), questions, times[0], times[-1], sure)
+        return SessionSummary(id, self.state(id), questions, times[0], times[-1], sure)
 
     def tail(self, id: str, after: int = 0) -> Iterator[Line]:
         """The lines of a session from one on, and those to come until it rests."""
@@ -176,8 +176,8 @@ class Sessions:
     def _prune(self) -> None:
         """Remove what is too old or too many. The time is in the name, so nothing is opened."""
         known = self.ids()
-        oldest = f"{_PREFIX}{time.time_ns() // 1_000_000 - MOST_DAYS * _DAY_MS:011x}"
-        for id in [*known[MOST_SESSIONS - 1 :], *(id for id in known if id < oldest)]:
+        oldest = f"{_PREFIX}{time.time_ns() // 1_000_000 - MAX_AGE_DAYS * _DAY_MS:011x}"
+        for id in [*known[MAX_SESSIONS - 1 :], *(id for id in known if id < oldest)]:
             with suppress(OSError, NotFoundError):
                 if not is_locked(self.journal(id).with_suffix(".run")):
                     self.remove(id)
@@ -195,7 +195,7 @@ class Sessions:
         return self.journal(id)
 
 
-class Run:
+class ActiveSession:
     """A session that this process works on."""
 
     def __init__(self, path: Path, follow: bool) -> None:

@@ -29,7 +29,7 @@ from holdfast.model.accounts import Call, CallOutcome, Pause, Spent
 from holdfast.model.query import Cost
 from holdfast.settings import Caps
 from holdfast.spend.prices import price_of
-from holdfast.store.protocol.model_calls import Calls
+from holdfast.store.protocol.model_calls import ModelCallLedger
 
 TRIES = 3
 _FIRST_WAIT_S = 1.0
@@ -80,7 +80,7 @@ class Governor:
     def __init__(
         self,
         chat: Chat,
-        calls: Calls,
+        calls: ModelCallLedger,
         caps: Caps,
         now: Callable[[], str],
         prices: tuple[tuple[str, tuple[float, float]], ...] = (),

@@ -17,59 +17,59 @@ def _of(table: str, key: str, time: str = "time", own: str = "id") -> str:
 
 def _shown(kind: str, column: str = "id") -> str:
     return (
-        "NOT EXISTS (SELECT 1 FROM hidden AS h WHERE h.bank = t.bank "
+        "NOT EXISTS (SELECT 1 FROM hidden_record AS h WHERE h.bank = t.bank "
         f"AND h.kind = '{kind}' AND h.id = t.\"{column}\")"
     )
 
 
-_SESSION_SHOWN = "t.session IN (SELECT s.id FROM seen_session AS s WHERE s.bank = t.bank)"
+_SESSION_SHOWN = "t.session IN (SELECT s.id FROM visible_session AS s WHERE s.bank = t.bank)"
 _SESSION_NOT_HIDDEN = _shown("session", "session")
 _COMMIT = _shown("commit")
 # What of each table is shown.
 _WHERE = {
-    "session": "t.id IN (SELECT s.id FROM seen_session AS s WHERE s.bank = t.bank)",
+    "session": "t.id IN (SELECT s.id FROM visible_session AS s WHERE s.bank = t.bank)",
     "turn": _SESSION_SHOWN,
-    "summary": "t.record IN (SELECT x.id FROM exchange AS x WHERE x.bank = t.bank AND NOT EXISTS "
-    "(SELECT 1 FROM hidden AS h WHERE h.bank = x.bank AND h.session = x.session) "
+    "model_summary": "t.record IN (SELECT x.id FROM exchange AS x WHERE x.bank = t.bank AND NOT EXISTS "
+    "(SELECT 1 FROM hidden_record AS h WHERE h.bank = x.bank AND h.session = x.session) "
     "UNION SELECT d.id FROM digest AS d WHERE d.bank = t.bank AND NOT EXISTS "
-    "(SELECT 1 FROM hidden AS h WHERE h.bank = d.bank AND h.session = d.session))",
+    "(SELECT 1 FROM hidden_record AS h WHERE h.bank = d.bank AND h.session = d.session))",
     "injection": _SESSION_NOT_HIDDEN,
-    "used": _SESSION_NOT_HIDDEN,
-    "call": _SESSION_NOT_HIDDEN,
-    "remembered": _shown("memory"),
-    "dimension": _shown("memory"),
+    "record_use": _SESSION_NOT_HIDDEN,
+    "model_call": _SESSION_NOT_HIDDEN,
+    "remembered_memory": _shown("memory"),
+    "memory_dimension": _shown("memory"),
     "opinion": _shown("memory"),
-    "belief": _shown("memory", "opinion"),
+    "opinion_revision": _shown("memory", "opinion"),
     "commit": _COMMIT,
-    "patch": _COMMIT,
-    "touch": _COMMIT,
-    "revert": f"{_COMMIT} AND {_shown('commit', 'reverted')}",
-    "astray": _COMMIT,
-    "tag": _COMMIT,
-    "branch": _COMMIT,
-    "pull": "t.id IN (SELECT s.id FROM seen_pull AS s WHERE s.bank = t.bank)",
-    "issue": "t.id IN (SELECT s.id FROM seen_issue AS s WHERE s.bank = t.bank)",
-    "remark": "t.id IN (SELECT s.id FROM seen_remark AS s WHERE s.bank = t.bank)",
-    "pulled": "t.id IN (SELECT s.id FROM seen_pull AS s WHERE s.bank = t.bank) AND "
+    "commit_patch": _COMMIT,
+    "file_change": _COMMIT,
+    "commit_revert": f"{_COMMIT} AND {_shown('commit', 'reverted')}",
+    "unmerged_commit": _COMMIT,
+    "git_tag": _COMMIT,
+    "git_branch": _COMMIT,
+    "pull": "t.id IN (SELECT s.id FROM visible_pull AS s WHERE s.bank = t.bank)",
+    "issue": "t.id IN (SELECT s.id FROM visible_issue AS s WHERE s.bank = t.bank)",
+    "remark": "t.id IN (SELECT s.id FROM visible_remark AS s WHERE s.bank = t.bank)",
+    "pull_commit": "t.pull IN (SELECT s.id FROM visible_pull AS s WHERE s.bank = t.bank) AND "
     + _shown("commit", "commit"),
-    "taking": _shown("taking"),
-    "shared": f"{_shown('shared')} AND {_shown('taking', 'taking')}",
-    "importing": _shown("importing"),
-    "imported": f"{_shown('imported')} AND {_shown('importing', 'importing')}",
-    "withheld": f"t.kind = 'raw' AND {_SESSION_NOT_HIDDEN}",
-    "advice": "t.review IN (SELECT r.id FROM review AS r WHERE r.bank = t.bank)",
+    "share_import": _shown("taking"),
+    "shared_record": f"{_shown('shared')} AND {_shown('taking', 'share_import')}",
+    "import_batch": _shown("importing"),
+    "imported_record": f"{_shown('imported')} AND {_shown('importing', 'import_batch')}",
+    "withheld_turn": f"t.kind = 'raw' AND {_SESSION_NOT_HIDDEN}",
+    "review_advice": "t.review IN (SELECT r.id FROM review AS r WHERE r.bank = t.bank)",
 }
-_ORDER = {"turn": "session seq", "source": "path", "alias": "alias", "curation": "seq"}
-_LIES_IN = {"withheld": "hidden"}
+_ORDER = {"turn": "session seq", "source": "path", "bank_alias": "alias", "curation": "seq"}
+_LIES_IN = {"withheld_turn": "hidden_record"}
 # In this order rows can be put back: what others refer to comes first.
 _PLAIN = (
     Table("bank", "bank", "id name created background skepticism literalism empathy retention",
           words=("background",), first=""),
-    Table("alias", "bank", "alias bank", first=""),
+    Table("bank_alias", "bank", "alias bank", first=""),
     Table("source", "sessions", "id path agent bank offset lines prefix stamp l1_bytes rewrites "
           "state problem read_at", words=("problem",), first=""),
     Table("ledger", "sessions", "source fate reason lines", first=""),
-    Table("failure", "sessions", "source line offset reason excerpt reader", words=("excerpt",),
+    Table("failed_line", "sessions", "source line offset reason excerpt reader", words=("excerpt",),
           first=""),
     Table("redaction", "sessions", "source kind count", first=""),
     Table("session", "sessions", "bank id host agent parent subagent title cwd branch version "
@@ -79,28 +79,28 @@ _PLAIN = (
           "lines action result ok duration_ms call source line offset ref",
           words=("text", "speaker", "branch", "target", "lines", "action", "result"),
           first=_of("session", "session", "started"), last=_of("session", "session", "ended")),
-    Table("summary", "sessions", "bank hash version kind record last_seq model time content "
+    Table("model_summary", "sessions", "bank hash version kind record last_seq model time content "
           "problem", words=("content", "problem")),
     Table("injection", "sessions", "bank id session time kind characters records arrived use "
           "because", json=("records",), words=("because",)),
-    Table("used", "sessions", "bank record session turn time"),
-    Table("remembered", "memories", "bank id time who text trust", words=("text", "who")),
-    Table("dimension", "memories", "bank id network confidence place why", words=("place", "why"),
-          first=_of("remembered", "id")),
+    Table("record_use", "sessions", "bank record session turn time"),
+    Table("remembered_memory", "memories", "bank id time who text trust", words=("text", "who")),
+    Table("memory_dimension", "memories", "bank id network confidence place why", words=("place", "why"),
+          first=_of("remembered_memory", "id")),
     Table("opinion", "memories", "bank id target aspect positive what why confidence trend status "
           "trust formed updated latest sessions favour against tension settled author",
           words=("target", "what", "why"), first="t.formed", last="t.updated"),
-    Table("belief", "memories", "bank opinion number time confidence favour against note",
+    Table("opinion_revision", "memories", "bank opinion number time confidence favour against note",
           first=_of("opinion", "opinion", "formed"), last=_of("opinion", "opinion", "updated")),
     Table("commit", "commits", "bank id time author email subject body files parents trust",
           json=("files", "parents"), words=("author", "email", "subject", "body", "files")),
-    Table("patch", "commits", "bank id changes diff", json=("changes",),
+    Table("commit_patch", "commits", "bank id changes diff", json=("changes",),
           words=("diff",), first=_of("commit", "id")),
-    Table("touch", "commits", "bank path time id fate other added removed blob"),
-    Table("revert", "commits", "bank reverted id", first=_of("commit", "id")),
-    Table("astray", "commits", "bank id", first=_of("commit", "id")),
-    Table("tag", "commits", "bank name id time"),
-    Table("branch", "commits", "bank name id", first=""),
+    Table("file_change", "commits", "bank path time id change other_path added removed blob"),
+    Table("commit_revert", "commits", "bank reverted id", first=_of("commit", "id")),
+    Table("unmerged_commit", "commits", "bank id", first=_of("commit", "id")),
+    Table("git_tag", "commits", "bank name id time"),
+    Table("git_branch", "commits", "bank name id", first=""),
     Table("pull", "forge", "bank id number time author title body state url trust repo updated "
           "closed labels files commits merge base branch fixes bot",
           json=("labels", "files", "commits", "fixes"),
@@ -110,27 +110,27 @@ _PLAIN = (
           words=("author", "title", "body", "labels", "url")),
     Table("remark", "forge", "bank id thread kind time author text state path line url trust "
           "updated bot", words=("author", "text", "path", "url")),
-    Table("pulled", "forge", "bank commit id", first=_of("pull", "id")),
-    Table("login", "forge", "bank login name email", words=("login", "name", "email"), first=""),
-    Table("taking", "shared", "bank id place heads time", json=("heads",)),
-    Table("shared", "shared", "bank id version kind text author email shared origin time trust "
-          "lineage files note gone taking scope", json=("files",),
+    Table("pull_commit", "forge", "bank commit pull", first=_of("pull", "pull")),
+    Table("forge_login", "forge", "bank login name email", words=("login", "name", "email"), first=""),
+    Table("share_import", "shared", "bank id place heads time", json=("heads",)),
+    Table("shared_record", "shared", "bank id version kind text author email shared origin time trust "
+          "lineage files note gone share_import scope", json=("files",),
           words=("text", "author", "email", "files", "note"), first="t.shared"),
-    Table("sent", "shared", "bank id", first=""),
-    Table("importing", "imported", "bank id program place time kinds skipped failed redacted",
+    Table("sent_share", "shared", "bank id", first=""),
+    Table("import_batch", "imported", "bank id program place time kinds skipped failed redacted",
           json=("kinds", "skipped", "failed"), words=("place",)),
-    Table("imported", "imported", "bank id version program kind title text time origin session "
-          "files labels trust taken importing", json=("files", "labels"),
+    Table("imported_record", "imported", "bank id version program kind title text time origin session "
+          "files labels trust taken import_batch", json=("files", "labels"),
           words=("title", "text", "files", "labels"), first="t.taken"),
     Table("curation", "decisions", "seq bank time action target text who session",
           words=("text", "who")),
-    Table("erased", "decisions", "bank mark", first=""),
-    Table("withheld", "decisions", "bank id session", first=""),
-    Table("refusal", "decisions", "bank seq target text why time who evidence",
+    Table("erasure_mark", "decisions", "bank mark", first=""),
+    Table("withheld_turn", "decisions", "bank id session", first=""),
+    Table("refused_proposal", "decisions", "bank seq target text why time who evidence",
           json=("evidence",), words=("text", "why")),
-    Table("concept_anchor", "decisions", "bank concept place kind id", first=""),
-    Table("advice", "decisions", "bank review time model text", words=("text",)),
-    Table("call", "costs", "bank id time session operation service model tokens_in tokens_out "
+    Table("concept_anchor", "decisions", "bank concept position kind id", first=""),
+    Table("review_advice", "decisions", "bank review time model text", words=("text",)),
+    Table("model_call", "costs", "bank id time session operation service model tokens_in tokens_out "
           "tokens_cached usd ms attempt outcome problem", words=("problem",)),
 )  # fmt: skip
 TABLES = tuple(
@@ -143,10 +143,10 @@ TABLES = tuple(
 )
 GROUPS = tuple(dict.fromkeys(table.group for table in TABLES if table.group != "bank"))
 MADE_AGAIN = (
-    "authored", "bearer", "bearing", "claim", "concept", "concept_member", "curated", "digest",
-    "dropped", "entity", "exchange", "fact", "hidden", "label", "labelled", "life", "made",
-    "mention", "node", "passage", "pattern", "proposal", "reached", "retained", "review", "rule",
-    "rule_file", "same", "sighting", "spelling", "stale", "stance", "statement", "unshown",
-    "vector", "vector_count", "changed",
+    "commit_session", "record_labels", "fact_evidence", "claim", "concept", "concept_member", "curation_state", "digest",
+    "dropped_claim_count", "entity", "exchange", "fact", "hidden_record", "label", "labelled_record", "status_period", "session_derivation",
+    "entity_mention", "graph_node", "passage", "pattern", "proposal", "stage_progress", "retained_memory", "review", "rule",
+    "rule_file", "spelling_equivalence", "memory_occurrence", "entity_spelling", "stale_session", "stance", "statement", "stale_memory",
+    "vector", "vector_count", "session_change",
 )  # fmt: skip
-OF_A_MACHINE = ("api_key", "chore", "followed", "parcel", "pause", "repository")
+OF_A_MACHINE = ("api_key", "failed_task", "followed_repository", "outbox_item", "service_pause", "repository")

@@ -20,7 +20,7 @@ from tests.store.conformance.samples import (
 
 from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
 from holdfast.store.protocol import Stale
-from holdfast.store.protocol.model_calls import Spending, Unsummarised
+from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
 
 _EVE = "2026-02-28T23:59:59.999Z"
 _OPEN = Call(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)
@@ -56,9 +56,9 @@ def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> No
         expect(
             store.spending(),
             [
-                Spending("2026-03-01", "summaries", "anthropic", "local", _of(_UNPRICED)),
-                Spending("2026-03-01", "summaries", "anthropic", "m", _of(_DONE)),
-                Spending("2026-02-28", "digests", "anthropic", "m", Spent(1, failed=1)),
+                DailySpending("2026-03-01", "summaries", "anthropic", "local", _of(_UNPRICED)),
+                DailySpending("2026-03-01", "summaries", "anthropic", "m", _of(_DONE)),
+                DailySpending("2026-02-28", "digests", "anthropic", "m", Spent(1, failed=1)),
             ],
             "spending",
         )
@@ -107,13 +107,13 @@ def check_sessions_wait_for_a_model_until_they_were_tried(make_store: MakeStore)
                 store.put_turns([a_turn(1, session=id)])
                 derived = (an_exchange(id=f"x-{id}"), a_digest(id=f"d-{id}"))
                 store.put_derived(BANK, id, [replace(one, session=id) for one in derived])
-        expect(store.unsummarised(NOON, 1), [Unsummarised(BANK, "s2")], "who waits")
+        expect(store.unsummarised(NOON, 1), [UnsummarisedSession(BANK, "s2")], "who waits")
         last = store.exchanges(BANK, "s2")[0].last_seq
         of_digest = replace(_MADE, hash="h2", record="d-s2", last_seq=last)
         with store.transaction():
             store.put_summary(replace(_MADE, record="x-s2", last_seq=last), "s2", 1)
-        expect(store.unsummarised(NOON, 1), [Unsummarised(BANK, "s2")], "whose digest waits")
+        expect(store.unsummarised(NOON, 1), [UnsummarisedSession(BANK, "s2")], "whose digest waits")
         with store.transaction():
             store.put_summary(of_digest, "s2", 1)
         expect(store.unsummarised(NOON, 1), [], "who waits when all is done")
-        expect(store.unsummarised(NOON, 2), [Unsummarised(BANK, "s2")], "who waits for version 2")
+        expect(store.unsummarised(NOON, 2), [UnsummarisedSession(BANK, "s2")], "who waits for version 2")

@@ -22,7 +22,7 @@ from holdfast.model.knowledge import Concept, Growth, Memory, Network
 from holdfast.model.query import Filter
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.concepts import Bearer, Made
+from holdfast.store.protocol.concepts import KeywordMatch, DerivedConcept
 from holdfast.store.protocol.curation import Erasure
 
 
@@ -35,9 +35,9 @@ def a_concept(id: str = "c1", bank: str = BANK, name: str = "Tide table") -> Con
     )  # fmt: skip
 
 
-def _made(concept: Concept, *aliases: str) -> Made:
+def _made(concept: Concept, *aliases: str) -> DerivedConcept:
     passage = a_passage(concept.id, concept.name, concept.bank, "concept", "")
-    return Made(concept, passage, aliases or ("c1", "c9"))
+    return DerivedConcept(concept, passage, aliases or ("c1", "c9"))
 
 
 def _filled(store: Store) -> None:
@@ -105,7 +105,7 @@ def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
             )  # fmt: skip
             store.put_memory(memory)
             store.put_passage(memory, a_passage("m1", memory.what, BANK, "memory", ""))
-        all_three = [Bearer(BANK, kind, id, NOON) for kind, id in
+        all_three = [KeywordMatch(BANK, kind, id, NOON) for kind, id in
                      (("concept", "c1"), ("exchange", "x1"), ("memory", "m1"))]  # fmt: skip
         expect(store.bearers(BANK, "tides"), all_three, "a word in another form")
         expect(store.bearers(BANK, "tide tables"), all_three[:1], "two words")

@@ -23,7 +23,7 @@ from tests.store.conformance.samples import (
 from holdfast.model.curation import Action, Curated
 from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol.curation import Erasure, Hidden, Superseded, Touched
+from holdfast.store.protocol.curation import Erasure, HiddenTurn, SupersededText, ScrubMatch
 
 
 def a_memory(id: str = "m1", text: str = "tea is at four", bank: str = BANK) -> Memory:
@@ -38,7 +38,7 @@ def check_a_hidden_turn_is_in_no_answer_and_still_there(make_store: MakeStore) -
     with prepared(make_store) as store:
         with store.transaction():
             store.put_turns([a_turn(1), a_turn(2), a_turn(3)])
-            store.put_derived(BANK, SESSION, [Hidden("s1-turn-2")])
+            store.put_derived(BANK, SESSION, [HiddenTurn("s1-turn-2")])
         shown = [a_turn(1), a_turn(3)]
         expect(store.turns(BANK, SESSION), shown, "turns")
         expect(list(store.turns_from(BANK, SESSION)), shown, "turns_from")
@@ -84,7 +84,7 @@ def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
             store.put_commits([(commit, passage)])
             for curated in (said, done, Curated(BANK, "commit", "c1", text="lower it\n\nslowly")):
                 store.put_curated(curated)
-            store.put_derived(BANK, SESSION, [Superseded("turn", "s1-turn-1", "hello")])
+            store.put_derived(BANK, SESSION, [SupersededText("turn", "s1-turn-1", "hello")])
         first, second = store.turns(BANK, SESSION)
         expect((first.text, first.trust), ("goodbye", Trust.USER), "turns")
         expect(second.tool and second.tool.result, "it worked", "turns")
@@ -162,7 +162,7 @@ def check_a_scrubbing_takes_words_out_of_every_row(make_store: MakeStore) -> Non
             store.put_memory(a_memory(text="swordfish!"))
             store.curate(replace(a_decision("turn/1"), text="not swordfish"))
         touched = store.holding(clean)
-        expect(Touched("turn", BANK, "s1-turn-1", SESSION) in touched, True, "holding")
+        expect(ScrubMatch("turn", BANK, "s1-turn-1", SESSION) in touched, True, "holding")
         tables = sorted(one.table for one in touched)
         expect(tables, ["commit", "curation", "remembered", "turn"], "holding")
         with store.transaction():

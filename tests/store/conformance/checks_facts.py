@@ -33,8 +33,8 @@ from holdfast.model.knowledge import (
 )
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol.curation import Erasure, Hidden
-from holdfast.store.protocol.facts import Knowledge, Known
+from holdfast.store.protocol.curation import Erasure, HiddenTurn
+from holdfast.store.protocol.facts import DerivedKnowledge, FactWithPassage
 
 LATER = "2026-03-02T12:00:00.000Z"
 _RULE = "Never moor at the north pier."
@@ -59,9 +59,9 @@ def a_fact(id: str = "f1", bank: str = BANK) -> Fact:
     )  # fmt: skip
 
 
-def _known(fact: Fact) -> Known:
+def _known(fact: Fact) -> FactWithPassage:
     body = f"{fact.content} ({fact.id})"
-    return Known(fact, Passage(fact.bank, "fact", fact.id, "", NOON, body, trust=fact.trust))
+    return FactWithPassage(fact, Passage(fact.bank, "fact", fact.id, "", NOON, body, trust=fact.trust))
 
 
 _LIVES = (
@@ -99,12 +99,12 @@ def check_claims_are_kept_whole_and_go_with_their_place(make_store: MakeStore) -
 def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            known = Knowledge(
+            known = DerivedKnowledge(
                 [_known(a_fact()), _known(a_fact("f2"))], _LIVES, _BEARINGS, [_REVIEW],
                 [("short", 2)],
             )  # fmt: skip
             store.put_knowledge(BANK, known)
-            store.put_knowledge(OTHER, Knowledge([_known(a_fact("f1", OTHER))]))
+            store.put_knowledge(OTHER, DerivedKnowledge([_known(a_fact("f1", OTHER))]))
         expect(store.facts(BANK), [a_fact(), a_fact("f2")], "the facts")
         expect(store.find(BANK, "fact", "f1"), [a_fact()], "a fact by its id")
         expect(store.counts(BANK).facts, 2, "their number")
@@ -116,7 +116,7 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
         expect(store.dropped(BANK), {"short": 2}, "what was dropped")
         expect(len(store.search(BANK, ["moor"])), 2, "the facts by their words")
         with store.transaction():
-            store.put_knowledge(BANK, Knowledge([_known(a_fact("f2"))._replace(passage=None)]))
+            store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact("f2"))._replace(passage=None)]))
         expect(store.facts(BANK), [a_fact("f2")], "the facts that are left")
         expect(store.search(BANK, ["moor"]), [], "a fact without a passage")
         expect(store.lives(BANK, [("fact", "f1")]), [], "the lives of what is gone")
@@ -126,7 +126,7 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
 def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.put_derived(BANK, SESSION, [a_claim()])
-        store.put_knowledge(BANK, Knowledge([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW]))
+        store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW]))
         store.put_advice(BANK, "r1", LATER, "m", "Keep it.")
         for change in store.changes(BANK, "facts", 1):
             store.reach(BANK, "facts", 1, change.number)
@@ -136,7 +136,7 @@ def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
         expect(store.reviews(None), [], "the reviews")
         expect(store.search(BANK, ["moor"]), [], "the words of facts")
         expect(store.banks_behind("facts", 1), [BANK], "the banks that are behind")
-        store.put_knowledge(BANK, Knowledge(reviews=[_REVIEW]))
+        store.put_knowledge(BANK, DerivedKnowledge(reviews=[_REVIEW]))
         expect([r.advice for r in store.reviews(BANK)], ["Keep it."], "advice that was paid for")
 
 
@@ -163,7 +163,7 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
         store.put_uses(OTHER, uses)
         expect(store.uses(BANK), uses, "what was of use")
         expect(store.uses(OTHER), [], "what no turn of the bank shows")
-        store.put_derived(BANK, SESSION, [Hidden(turn.id)])
+        store.put_derived(BANK, SESSION, [HiddenTurn(turn.id)])
         expect(store.uses(BANK), uses[1:], "what a forgotten turn shows")
         store.put_derived(BANK, SESSION, [])
         store.drop_derived()
@@ -184,7 +184,7 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
 
 def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_knowledge(BANK, Knowledge([_known(a_fact())], _LIVES, _BEARINGS))
+        store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS))
         lives, bearings = store.lives(BANK, [("fact", "f1")]), store.bearings(BANK, "f1")
         expect(status_at(lives, "2026-02-01"), None, "before it was learned")
         expect(status_at(lives, NOON), _LIVES[0], "when it was learned")

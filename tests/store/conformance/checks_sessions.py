@@ -20,7 +20,7 @@ from tests.store.conformance.samples import (
 
 from holdfast.model.records import Outcome
 from holdfast.store.protocol import Derived
-from holdfast.store.protocol.curation import Hidden
+from holdfast.store.protocol.curation import HiddenTurn
 from holdfast.store.protocol.sessions import Extent, Sieve
 
 _EARLY, _LATE = "2026-02-01T08:00:00.000Z", "2026-04-01T20:00:00.000Z"
@@ -65,7 +65,7 @@ def check_sessions_are_listed_by_what_is_asked_for(make_store: MakeStore) -> Non
 def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         turns = [a_turn(seq) for seq in range(1, 8)]
-        hidden: Sequence[Derived] = [Hidden(turns[2].id)]
+        hidden: Sequence[Derived] = [HiddenTurn(turns[2].id)]
         with store.transaction():
             store.add_session(a_session())
             store.put_turns(turns)

@@ -27,7 +27,7 @@ from holdfast.recall.core.relevance import coverage
 from holdfast.recall.engine import recall
 from holdfast.recall.fallback import CLARIFICATION, fall_back, grep
 from holdfast.recall.query.expansion import Expansion, expand
-from holdfast.recall.query.question import Query, read
+from holdfast.recall.query.question import Query, read_query
 from holdfast.recall.ranking.fusion import admit, by_places
 from holdfast.recall.ranking.hits import hit
 from holdfast.recall.ranking.status import apply_status
@@ -78,7 +78,9 @@ class Access(Looking):
         words = self._words(bank, query, given)
         return self._searched("hybrid", given, bank, [words, near] if near else [words])
 
-    def _searched(self, kind: str, given: Object, bank: str | None, ways: list[Retriever]) -> Object:
+    def _searched(
+        self, kind: str, given: Object, bank: str | None, ways: list[Retriever]
+    ) -> Object:
         pool, strategies = self._race(ways, USUAL_MS)
         by_itself = len(ways) == 1
         found = self._best(pool, given, by_itself)
@@ -166,11 +168,11 @@ class Access(Looking):
         began = perf_counter()
         text = given.get("query", "").strip()
         bank = self.bank()
-        query = read(self._reader, bank, text, self._now) if text else None
-        when = query.when if query else None
+        query = read_query(self._reader, bank, text, self._now) if text else None
+        when = query.time_range if query else None
         span = (when.start, when.end) if when else ("", "")
         passages = self._reader.recent(bank, "digest", _SESSIONS, *span)
-        temporal = query is None or query.recent or query.only_time
+        temporal = query is None or query.asks_for_recent_work or query.only_time
         limit = given.get("limit", LIMIT)
         scored = [(p, _bears_on(p, query if not temporal else None)) for p in passages]
         chosen = [(p, score) for p, score in scored if score > 0][:limit]
@@ -202,7 +204,7 @@ class Access(Looking):
 
     def _read(self, given: Object) -> tuple[str | None, Query]:
         bank = self.bank()
-        return bank, read(self._reader, bank, given["query"], self._now)
+        return bank, read_query(self._reader, bank, given["query"], self._now)
 
     def _may_read_raw(self) -> bool:
         """A raw line does not tell whether it was left out of the memory on purpose."""
@@ -270,7 +272,7 @@ def _layers(given: Object) -> tuple[Layer, ...]:
 
 def _bears_on(passage: Passage, query: Query | None) -> float:
     """How much of a question a session's summary holds; all of it where nothing is asked."""
-    return coverage(query.weight, f"{passage.body} {passage.context}") if query else 1.0
+    return coverage(query.stem_weights, f"{passage.body} {passage.context}") if query else 1.0
 
 
 def _done(began: float) -> Object:

@@ -11,7 +11,7 @@ from holdfast.model.query import Answer, Layer
 from holdfast.recall.core.plan import Budget
 
 if TYPE_CHECKING:
-    from holdfast.research.history.team import TeamAnswer
+    from holdfast.research.history.team_answer import TeamAnswer
 
 
 class Answers:

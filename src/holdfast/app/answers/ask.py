@@ -82,7 +82,9 @@ class Asked(Protocol):
 
 def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     """Every step of an investigation; the last one has the answer."""
-    plan = Plan(wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, repeats=True, as_of=wish.as_of)
+    plan = Plan(
+        wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, include_repeats=True, as_of=wish.as_of
+    )
     always = memory.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
     # What became of the code is told of what is cited alone.
     plan = plan._replace(providers=wish.providers or always, anchors=False, remotes=wish.remotes)
@@ -97,7 +99,9 @@ def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
     for event in investigate(InvestigationInputs(memory.reader, way, search, effort, digger)):
         if event.answer is not None:
             answer = digger.reasoned(event.answer) if digger is not None else event.answer
-            answer = plugin_evidence.add_plugin_hits(answer, search.heard) if search.heard else answer
+            answer = (
+                plugin_evidence.add_plugin_hits(answer, search.heard) if search.heard else answer
+            )
             answer = replace(answer, caveats=(*answer.caveats, *search.unheard))
             if _is_for_a_model(memory.settings, wish, id):
                 answer = yield from _by_model(memory, wish, answer, plan.providers)
@@ -161,19 +165,19 @@ class _Digger:
         return f"A question for {self._dig.kind.value}: {self._dig.topic}."
 
     def answer(self) -> Answer | None:
-        self.told = self._ways.tell(self._reader, self._way, self._dig, self._limit)
+        self.told = self._ways.answer_from_history(self._reader, self._way, self._dig, self._limit)
         return self.told
 
     def reasoned(self, answer: Answer) -> Answer:
         """The answer as it is or, where a reason was asked for and none is given, less sure."""
         if self._dig.kind.value != "why":
             return answer
-        return self._ways.unreasoned(self._reader, self._way, answer)
+        return self._ways.mark_missing_reason(self._reader, self._way, answer)
 
     def add_reason(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
         if self._dig.kind.value != "why" or answer.abstained:
             return None
-        return self._ways.reasons(self._reader, self._way, answer, hits)
+        return self._ways.add_reason(self._reader, self._way, answer, hits)
 
 
 class _Search:

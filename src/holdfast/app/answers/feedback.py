@@ -9,7 +9,7 @@ from holdfast.model.accounts import Used
 from holdfast.model.curation import Action, Curation
 from holdfast.model.research import Stage
 from holdfast.model.uris import parse_uri
-from holdfast.research.journal_lines import read_answer
+from holdfast.research.journal_lines import answer_from_json
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
@@ -32,7 +32,7 @@ class Vouching:
         sessions = sessions_of(self._settings)
         name = sessions.find(id)
         answers = [line["answer"] for line in sessions.lines(name) if line.get("answer")]
-        answer = read_answer(answers[-1]) if answers else None
+        answer = answer_from_json(answers[-1]) if answers else None
         if answer is None or answer.abstained:
             raise InputError("There is no answer to be of use.", "Ask something first.")
         known = [self._bank(cited.uri) for cited in answer.citations]
@@ -42,7 +42,7 @@ class Vouching:
                 if not any((u.record, u.turn) == (uri, "") for u in self._store.uses(bank)):
                     self._say(bank, uri, name)
         line = {"time": self._now, "stage": Stage.DONE.value, "text": "Found useful."}
-        with sessions.run(name, follow=True) as run:
+        with sessions.open_session(name, follow=True) as run:
             if run is not None and not _was_said(run.lines()):
                 run.write({**line, "useful": True})
         return len(told)

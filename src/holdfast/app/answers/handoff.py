@@ -16,7 +16,7 @@ from holdfast.research.handoff import pack_session, pack_topic
 from holdfast.research.handoff_page import Pack, as_markdown
 from holdfast.sources.rule_places import top_of
 
-_PLAN = Plan(limit=40, tokens=40_000, repeats=True)
+_PLAN = Plan(limit=40, tokens=40_000, include_repeats=True)
 _SHORTEST = 6
 
 

@@ -199,7 +199,9 @@ class MemoryAgent:
             return told if told.abstained else abstain(told)
         redactor = Redactor(self._settings.redact_patterns)
         reader = access.reader
-        checked = check_answer(said, lookups, lambda uri: _opened(reader, uri, lookups), told, redactor)
+        checked = check_answer(
+            said, lookups, lambda uri: _opened(reader, uri, lookups), told, redactor
+        )
         if checked.answer is told:
             return _by_rules(told, "Nothing in the model's answer was borne out by its records.")
         return checked.answer

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 from holdfast.app.answers.tool import Object, Tool, check, find_tool
 from holdfast.app.search.old_recall import meant_bank, no_bank, utc_now
 from holdfast.errors import HoldfastError
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.refine.core.banks import Banks
 from holdfast.settings import Settings
 from holdfast.store.protocol import Reader, ReadStore
@@ -36,7 +36,7 @@ class Looking:
         self._name = bank or settings.bank
         self._now = now
         self._banks = Banks(settings)
-        self._meaning: Meaning | None = None
+        self._meaning: SemanticSearch | None = None
         self._problem = ""
         self._run = self.ways()
 
@@ -77,7 +77,7 @@ class Looking:
         """The id of the bank that is looked into; None for all, "" for one that is not there."""
         return meant_bank(self._reader, self._banks, name or self._name)
 
-    def _loaded(self) -> Meaning | None:
+    def _loaded(self) -> SemanticSearch | None:
         """What models add, loaded when it is first wanted."""
         if self._meaning is None and self._reader.vector_models():
             from holdfast.app.core import models

@@ -26,14 +26,19 @@ from holdfast.recall.core.plan import Plan
 from holdfast.regex import regex
 from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.followups import complete_question
-from holdfast.research.journal_lines import line_of, question_line, read_answer, without
+from holdfast.research.journal_lines import (
+    answer_from_json,
+    event_line,
+    mask_removed_records,
+    question_line,
+)
 from holdfast.research.session_journal import (
     ASKED,
-    MOST_QUESTIONS,
+    MAX_QUESTIONS,
     Line,
-    Run,
-    Session,
-    Sessions,
+    ActiveSession,
+    ResearchSessions,
+    SessionSummary,
     new_id,
 )
 from holdfast.settings import Settings
@@ -62,7 +67,7 @@ class Investigation:
         self._bank = memory.bank_id(wish.bank)
 
     def __iter__(self) -> Iterator[Event]:
-        with self.sessions.run(self.id, self._follows) as run:
+        with self.sessions.open_session(self.id, self._follows) as run:
             if run is None:
                 yield from map(self._named, steps(self._memory, self._wish))
             else:
@@ -83,11 +88,11 @@ class Investigation:
         answer = event.answer
         return event._replace(answer=replace(answer, session_id=self.id)) if answer else event
 
-    def _told(self, run: Run) -> Iterator[Event]:
+    def _told(self, run: ActiveSession) -> Iterator[Event]:
         """The steps, each written down before it is told; the last one whatever happens."""
         clean = _cleaner(self._memory.settings, self._wish.question)
         before = [line for line in run.lines() if line.get("stage") == ASKED]
-        if len(before) >= MOST_QUESTIONS:
+        if len(before) >= MAX_QUESTIONS:
             raise InputError(
                 f"{self.id} has {len(before)} questions already.", "Begin a new session."
             )
@@ -103,7 +108,7 @@ class Investigation:
             for event in self._steps(run, reads, key, earlier):
                 last = event
                 if event.stage not in ENDS:
-                    run.write(line_of(event, self._memory.moment(), clean))
+                    run.write(event_line(event, self._memory.moment(), clean))
                 yield event
                 if run.cancelled and event.stage not in ENDS:
                     last = Event(Stage.CANCELLED, "Cancelled.")
@@ -117,9 +122,9 @@ class Investigation:
                 last = Event(Stage.CANCELLED, "Stopped before the end.")
             if last.answer is not None and last.answer.cost.tokens:
                 key = self._key(reads)  # what a model takes is written down beside the memory
-            run.write(line_of(last, self._memory.moment(), clean, key))
+            run.write(event_line(last, self._memory.moment(), clean, key))
 
-    def _steps(self, run: Run, reads: str, key: str, earlier: list[str]) -> Iterator[Event]:
+    def _steps(self, run: ActiveSession, reads: str, key: str, earlier: list[str]) -> Iterator[Event]:
         known = next(
             (
                 line
@@ -130,7 +135,7 @@ class Investigation:
         )
         if known is not None:
             text = "The same question of the same memory was answered before."
-            yield self._named(Event(Stage.DONE, text, answer=read_answer(known["answer"])))
+            yield self._named(Event(Stage.DONE, text, answer=answer_from_json(known["answer"])))
             return
         if reads != self._wish.question:
             yield Event(Stage.PLANNED, f"Read as: {reads}", query=reads)
@@ -158,12 +163,12 @@ class Investigation:
         return content_id(asked, str(self._bank), *how, state, self._memory.moment()[:10])
 
 
-def sessions_of(settings: Settings) -> Sessions:
+def sessions_of(settings: Settings) -> ResearchSessions:
     """The sessions of a home; of somebody who sees only some banks, their own."""
     folder, asking = Places(settings.home).research, settings.principal
     if asking is not None and asking.banks is not None:
-        return Sessions(folder / f"of-{asking.key}", True)
-    return Sessions(folder, bool(settings.store))
+        return ResearchSessions(folder / f"of-{asking.key}", True)
+    return ResearchSessions(folder, bool(settings.store))
 
 
 def start(settings: Settings, wish: Wish, session: str = "") -> str:
@@ -202,19 +207,19 @@ def team_query(memory: Asked, question: str, bank: str | None, limit: int) -> Te
     id = memory.bank_id(bank)
     found = memory.recall_by(question, bank, Plan(team_answer.LAYERS, limit, wish.budget))
     people = (
-        team_answer.people_for(memory.reader, AskRequest(id, question, memory.moment))
+        team_answer.people_to_ask(memory.reader, AskRequest(id, question, memory.moment))
         if id != ""
         else ()
     )
     return team_answer.TeamAnswer(answer, found.hits, people)
 
 
-def shown(memory: Asked, id: str) -> tuple[Session, list[Line]]:
+def shown(memory: Asked, id: str) -> tuple[SessionSummary, list[Line]]:
     """A session with its lines; without the words of what is not shown any more."""
     sessions = sessions_of(memory.settings)
     name = sessions.find(id)
     lines = sessions.lines(name)
-    return sessions.session(name), without(memory.reader, lines)
+    return sessions.summary(name), mask_removed_records(memory.reader, lines)
 
 
 def state_of(database: Path) -> str:

@@ -249,7 +249,9 @@ def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
     name = packaged.EMBEDDER_NAME
     if settings.embed_model or settings.embed_endpoint:
         if len(models) != 1:
-            return bool(models) or reader.count_unembedded("", (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
+            return (
+                bool(models) or reader.count_unembedded("", (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
+            )
         name = models[0]
         if not _may_be(name, settings):
             return True

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.app.core.context import Context
 from holdfast.app.core.database_identity import Standing, standing
 from holdfast.app.core.hook_socket import Asking
 from holdfast.app.search.old_recall import Reading, utc_now
+from holdfast.app.search.recall import Search
 from holdfast.brief.frame import NOTHING, Brief
 from holdfast.brief.goal_brief import goal_brief
 from holdfast.brief.prepared_files import write_briefs
@@ -16,8 +18,46 @@ from holdfast.brief.semantic_lookup import by_meaning
 from holdfast.brief.session_brief import session_brief
 from holdfast.capture.places import VERSION, Places
 from holdfast.errors import HoldfastError
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.settings import Settings, load_settings
+
+
+class Briefs:
+    """The briefs of a memory: what a session gets when it starts, and with its first prompt."""
+
+    def __init__(self, context: Context, search: Search) -> None:
+        self._context = context
+        self._search = search
+
+    def session_brief(self, bank: str | None = None) -> Brief:
+        """The brief that the next session in this bank gets at its start."""
+        context = self._context
+        id, wanted = context.bank_id(bank), context.settings.brief
+        return session_brief(context.store, id, wanted.tokens, wanted.exchanges) if id else NOTHING
+
+    def goal_brief(self, prompt: str, bank: str | None = None, quickly: bool = False) -> Brief:
+        """The brief for a session in this bank with this first prompt; `quickly` by words alone,
+        as a hook does where no server runs."""
+        id = self._context.bank_id(bank)
+        return self._goal(id, prompt, quickly) if id else NOTHING
+
+    def goal_brief_in(self, folder: str, prompt: str) -> Brief:
+        """The brief for a session in this folder with this first prompt."""
+        context = self._context
+        own = bool(context.settings.bank)
+        id = context.bank_id() if own else context.banks.find(context.store, folder)
+        return self._goal(id, prompt, False) if id else NOTHING
+
+    def load_model(self) -> SemanticSearch | None:
+        """Load the embedding model, if there is one and anything is embedded."""
+        return self._search.load_model() if self._context.store.vector_models() else None
+
+    def _goal(self, id: str, prompt: str, quickly: bool) -> Brief:
+        store = self._context.store
+        meaning = None if quickly else self.load_model()
+        if meaning is None:
+            return goal_brief(store, id, prompt)
+        return goal_brief(store, id, prompt, by_meaning(store, id, meaning))
 
 
 class Briefing(Reading):
@@ -45,7 +85,7 @@ class Briefing(Reading):
             return goal_brief(self._store, id, prompt)
         return goal_brief(self._store, id, prompt, by_meaning(self._store, id, meaning))
 
-    def warm(self) -> Meaning | None:
+    def warm(self) -> SemanticSearch | None:
         """Load the model, if there is one and anything is embedded."""
         if self._meaning is None and self._store.vector_models():
             from holdfast.app.core import models

@@ -13,7 +13,7 @@ from holdfast.inference import packaged
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
-from holdfast.recall.retrievers.semantics import Parts, Reranker, Semantics
+from holdfast.recall.retrievers.semantics import SemanticModels, Reranker, ModelSemanticSearch
 from holdfast.recall.retrievers.vector_matrix import Matrix, sweep
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
@@ -28,9 +28,9 @@ class _Shared:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: tuple[Settings, Parts] | None = None
+        self._held: tuple[Settings, SemanticModels] | None = None
 
-    def parts(self, settings: Settings) -> Parts:
+    def parts(self, settings: Settings) -> SemanticModels:
         settings = replace(settings, principal=None)  # they are the same for everybody
         with self._lock:
             if self._held is not None and self._held[0] == settings:
@@ -61,13 +61,13 @@ class _Unusable:
 _shared = _Shared()
 
 
-def load_meaning(settings: Settings) -> Semantics:
+def load_meaning(settings: Settings) -> ModelSemanticSearch:
     """What recall asks about meaning."""
-    return Semantics(settings.vectors, _shared.parts(settings))
+    return ModelSemanticSearch(settings.vectors, _shared.parts(settings))
 
 
-def _open_parts(settings: Settings) -> Parts:
-    return Parts(
+def _open_parts(settings: Settings) -> SemanticModels:
+    return SemanticModels(
         choose_embedder(settings),
         open_tokenizer(packaged.TOKENIZER),
         TokenVectors(packaged.EMBEDDER),

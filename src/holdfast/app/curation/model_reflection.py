@@ -16,9 +16,9 @@ from holdfast.refine.by_model.extract import EXTRACTION, Extracting, Extractor
 from holdfast.refine.hooks.reconcile import has_ended
 from holdfast.research.model_reflection import (
     REFLECTION,
-    checked,
-    question_about,
-    read_thought,
+    check_reflection,
+    reflection_prompt,
+    read_model_reflection,
     shown_hits,
 )
 from holdfast.settings import Settings
@@ -42,10 +42,10 @@ def think(
     if chat is None:
         return told
     governor = Governor(chat, store, settings.models.caps, now, settings.models.prices)
-    question = question_about(bank, found.query, hits)
-    thought = governor.ask(Purpose(REFLECTION, bank.id), question, read_thought)
+    question = reflection_prompt(bank, found.query, hits)
+    thought = governor.ask(Purpose(REFLECTION, bank.id), question, read_model_reflection)
     redactor = Redactor(settings.redact_patterns)
-    return checked(thought, hits, bank, told, governor.model, redactor)
+    return check_reflection(thought, hits, bank, told, governor.model, redactor)
 
 
 def extract(

@@ -25,7 +25,7 @@ from holdfast.refine.memories.memory_stage import retain_bank
 from holdfast.research.reflection import reflect
 from holdfast.settings import NO_MODEL
 
-_PLAN = Plan(limit=25, tokens=20_000, repeats=True)
+_PLAN = Plan(limit=25, tokens=20_000, include_repeats=True)
 
 
 class Minding(Teaching):

@@ -6,7 +6,7 @@ approve it on a person's behalf. What is written was shown as a diff against the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,6 @@ from holdfast.learn.written_rules import written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
 from holdfast.model.uris import parse_uri, uri
-from holdfast.refine.rules.domains import domain_of
 from holdfast.refine.rules.rule_records import root_of
 from holdfast.settings import NO_MODEL
 
@@ -172,7 +171,12 @@ class RuleProposals:
         with self._context.store.transaction():
             before = {p.id for p in self._context.store.proposals(bank)}
             made = propose(
-                self._context.store, bank, place, self._context.now(), likeness, self._context.settings.claude_dir
+                self._context.store,
+                bank,
+                place,
+                self._context.now(),
+                likeness,
+                self._context.settings.claude_dir,
             )
             for gone in before - {p.id for p in made}:
                 self._context.store.drop_proposal(bank, gone)
@@ -283,7 +287,9 @@ class RuleProposals:
             self._context.store.note_change(p.bank, "")
         refresh_derived(self._context)
 
-    def find_proposal(self, id: str, bank: str | None, must_exist: bool = True) -> tuple[Proposal, str]:
+    def find_proposal(
+        self, id: str, bank: str | None, must_exist: bool = True
+    ) -> tuple[Proposal, str]:
         own, root = self.project(bank, must_exist)
         named = parse_uri(id)
         start = named.id if named else ""
@@ -329,7 +335,10 @@ class RuleProposals:
 
     def similarity(self) -> Likeness | None:
         """What tells whether two texts mean about the same, if anything was embedded."""
-        if self._context.settings.embed_model == NO_MODEL or not self._context.store.vector_models():
+        if (
+            self._context.settings.embed_model == NO_MODEL
+            or not self._context.store.vector_models()
+        ):
             return None
         from holdfast.app.core import similarity
 

@@ -66,7 +66,9 @@ class RuleTeaching:
         clean = self._proposals.redacted(text)
         id, root = self._proposals.project(bank)
         self._proposals.sync_rules(id, root)
-        rules = [r for r in self._context.store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"]
+        rules = [
+            r for r in self._context.store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"
+        ]
         found = find_documented(clean, rules, self._proposals.similarity())
         if found is not None and not found.opposes:
             return Learned(None, found.where)
@@ -145,12 +147,22 @@ class RuleTeaching:
                 return learned._replace(refused=f"turned down by {refusal.who}{why}")
         with self._context.store.transaction():
             if not stands(standing(self._context.store.curations(id)), lesson):
-                entry = (0, id, self._context.now(), Action.TEACH, lesson.target, lesson.written(), AGENT)
+                entry = (
+                    0,
+                    id,
+                    self._context.now(),
+                    Action.TEACH,
+                    lesson.target,
+                    lesson.written(),
+                    AGENT,
+                )
                 self._context.store.curate(Curation(*entry))
                 self._context.store.note_change(id, "")
         self._context.after_change()
         same = [p for p in self._context.store.proposals(id) if p.target == lesson.target]
-        others = [p for p in self._context.store.proposals(id) if says_the_same(text, [p.text], None)]
+        others = [
+            p for p in self._context.store.proposals(id) if says_the_same(text, [p.text], None)
+        ]
         return learned._replace(waits=next((p.id for p in (*same, *others)), ""))
 
     def auto_learn(

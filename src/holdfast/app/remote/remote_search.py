@@ -157,7 +157,9 @@ class Asker:
         self._patience_s = settings.remote.wait_ms / 1000
         self._requests: dict[tuple[str, str, str], _Request] = {}
 
-    def arms_of(self, reader: Reader, question: str, bank: str | None, name: str) -> list[Retriever]:
+    def arms_of(
+        self, reader: Reader, question: str, bank: str | None, name: str
+    ) -> list[Retriever]:
         """One for each bank of a server that is to be asked; they begin at once. Ours is meant by
         its id, or, where it is not there yet, by its name; None means all that are listed."""
         try:
@@ -232,7 +234,9 @@ class _Request:
 
     def _go(self) -> None:
         try:
-            self._said = RemoteClient(self.remote, self._patience_s).recall(self._question, self._bank)
+            self._said = RemoteClient(self.remote, self._patience_s).recall(
+                self._question, self._bank
+            )
         except RemoteError as error:
             self._error = error
         self._ms = (monotonic() - self.begun) * 1000

@@ -18,7 +18,7 @@ from holdfast.recall.lookup.filters import Found, find, make_filter
 from holdfast.recall.lookup.path import Path, path
 from holdfast.recall.lookup.timeline import KINDS, Timeline, read_anchor, timeline
 from holdfast.recall.lookup.topics import Leads, find_concept, leads
-from holdfast.research.expertise import Expert, experts
+from holdfast.research.history.expertise import Expert, experts
 from holdfast.store.protocol import Record
 from holdfast.store.protocol.concepts import Keyword
 

@@ -16,7 +16,7 @@ from holdfast.recall.lookup.filters import Found, find, make_filter
 from holdfast.recall.lookup.path import Path, path
 from holdfast.recall.lookup.timeline import KINDS, Timeline, read_anchor, timeline
 from holdfast.recall.lookup.topics import Leads, find_concept, leads
-from holdfast.research.history.expertise import Expert, experts
+from holdfast.research.history.expertise import Expert, rank_experts
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Record
 from holdfast.store.protocol.concepts import Keyword
@@ -139,7 +139,7 @@ class Browsing(Reading):
 
     def who_knows(self, about: str, bank: str | None = None, limit: int = 5) -> list[Expert]:
         """The people who know most about a file, a folder/ or a matter, best first."""
-        return experts(self._store, self.bank_id(bank), about, self._now(), limit)
+        return rank_experts(self._store, self.bank_id(bank), about, self._now(), limit)
 
 
 def open_browsing(settings: Settings | None = None) -> Browsing:

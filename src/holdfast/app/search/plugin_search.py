@@ -171,7 +171,9 @@ class Providers:
                 raise ProviderError(f"left alone until {until}: {item.standing.problem}")
             told = self.ask(provider, question)
             places = range(len(told), 0, -1)
-            return RetrieverResult([ScoredPassage(_passage(t), n) for n, t in zip(places, told, strict=True)])
+            return RetrieverResult(
+                [ScoredPassage(_passage(t), n) for n, t in zip(places, told, strict=True)]
+            )
 
         return Retriever(f"provider {provider.name}", run, is_external=True)
 

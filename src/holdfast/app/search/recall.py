@@ -17,9 +17,9 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer, Recalled, Strategy
 from holdfast.recall.core.parallel import Retriever
 from holdfast.recall.core.plan import Budget, Plan
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import Ranking, rank, recall
-from holdfast.recall.query.question import read
+from holdfast.recall.query.question import read_query
 from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, OFF
 from holdfast.sources.rule_places import rule_places, top_of
@@ -55,7 +55,7 @@ class Search:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._meaning: Meaning | None = None
+        self._meaning: SemanticSearch | None = None
         self._model_loaded = False
         self._model_problem = ""
         self._remotes: Asker | None = None
@@ -218,7 +218,7 @@ class Search:
         from holdfast.recall.fallback import fall_back
 
         context = self._context
-        query = read(context.store, bank, found.query, context.now)
+        query = read_query(context.store, bank, found.query, context.now)
         redactor = Redactor(context.settings.redact_patterns)
         # A raw line does not say whether it was excluded from the memory on purpose.
         grep = not (context.settings.exclude_tools or context.settings.exclude_paths)
@@ -232,7 +232,7 @@ class Search:
             suggestions=fallen.suggestions,
         )
 
-    def load_model(self) -> Meaning | None:
+    def load_model(self) -> SemanticSearch | None:
         """Load the embedding model, if the settings allow one and anything is embedded."""
         settings = self._context.settings
         chosen = settings.rerank_model not in ("", NO_MODEL)
@@ -251,7 +251,7 @@ class Search:
         """Load the model again before the next search, because vectors changed."""
         self._model_loaded = False
 
-    def _meaning_for(self, plan: Plan) -> Meaning | None:
+    def _meaning_for(self, plan: Plan) -> SemanticSearch | None:
         """The model, if the plan may use one. Where it cannot be loaded, words still answer."""
         return None if plan.budget is Budget.LOW else self.load_model()
 

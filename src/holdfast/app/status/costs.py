@@ -13,7 +13,7 @@ from holdfast.refine.model_output.prompts import ANSWER_TOKENS, VERSION
 from holdfast.settings import NO_MODEL, Caps
 from holdfast.spend.governor import later
 from holdfast.spend.prices import AS_OF
-from holdfast.store.protocol.model_calls import Spending
+from holdfast.store.protocol.model_calls import DailySpending
 
 _DAY_S = 86400.0
 
@@ -26,7 +26,7 @@ class Costs(NamedTuple):
     service: str
     caps: Caps
     today: Spent
-    days: tuple[Spending, ...] = ()
+    days: tuple[DailySpending, ...] = ()
     pauses: tuple[Pause, ...] = ()
     troubled: tuple[Call, ...] = ()
     waiting: int = 0

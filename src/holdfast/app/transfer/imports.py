@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.app.ingest.stages import know
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder, current_user
 from holdfast.app.curation.records import curator_for
 from holdfast.app.ingest.ingestion import Ingestion
+from holdfast.app.ingest.stages import know
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.decision_state import standing
@@ -83,7 +83,9 @@ class Imports:
         if not path.exists():
             raise NotFoundError(f"There is no {path}.", "Check the path.")
         now = self._context.now()
-        taker = Taker(self._context.store, Redactor(self._context.settings.redact_patterns), program, now)
+        taker = Taker(
+            self._context.store, Redactor(self._context.settings.redact_patterns), program, now
+        )
         place = str(path.absolute()).encode("utf-8", "replace").decode()
         if dry_run:
             names = _Names()
@@ -121,7 +123,9 @@ class Imports:
             backup = str(backing.back_up(self._context.settings, None, self._context.now).path)
         redactor = Redactor(self._context.settings.redact_patterns)
         empty = not self._context.store.banks()
-        done = export_restore.restore(self._context.store, path, curator_for(self._context, who), redactor, tick)
+        done = export_restore.restore(
+            self._context.store, path, curator_for(self._context, who), redactor, tick
+        )
         if empty:
             # Opinions come back as they were weighed last; they fade from today on.
             moment = max((o.updated for o in self._opinions()), default=self._context.now())
@@ -142,7 +146,9 @@ class Imports:
 
         conversation_imports.check(self._context.store, path.resolve())
         if dry_run:
-            return conversation_imports.look(self._context.store, self._context.settings, path.resolve(), bank)
+            return conversation_imports.look(
+                self._context.store, self._context.settings, path.resolve(), bank
+            )
         account = self._ingestion.ingest([Input(path.resolve(), conversation.AGENT, bank)])
         with self._context.store.transaction():
             conversation_imports.settle(
@@ -161,7 +167,8 @@ class Imports:
         log = [entry for one in banks for entry in standing(self._context.store.curations(one))]
         left = {(entry.bank, entry.target) for entry in log if entry.action is Action.IMPORT}
         return [
-            (one, (one.bank, uri(IMPORTING, one.id)) in left) for one in self._context.store.importings(id)
+            (one, (one.bank, uri(IMPORTING, one.id)) in left)
+            for one in self._context.store.importings(id)
         ]
 
     def undo_import(self, name: str, who: str = "") -> list[Curation]:
@@ -173,7 +180,9 @@ class Imports:
         with self._context.store.transaction():
             undone = curator.undo_unit(banks, Action.IMPORT, name)
             for entry in undone:
-                conversation_imports.put_away(self._context.store, entry, curator, self._context.now())
+                conversation_imports.put_away(
+                    self._context.store, entry, curator, self._context.now()
+                )
         self._context.after_change()
         return undone
 

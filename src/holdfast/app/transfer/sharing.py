@@ -171,14 +171,24 @@ class Sharing:
         with suppress(InputError):  # who has no name has shared nothing either
             email = person_at(Path(current_folder())).email
         found = read(shelf.read(tips))
-        return plan(self._context.store, self._context.one_bank_id(bank), found, where, self._context.now(), redactor, email)
+        return plan(
+            self._context.store,
+            self._context.one_bank_id(bank),
+            found,
+            where,
+            self._context.now(),
+            redactor,
+            email,
+        )
 
     def pull(self, planned: ToTake, bank: str | None = None, who: str = "") -> str:
         """Take in what was planned, into a bank that is made if need be; returns the name of the
         taking, "" if there was nothing."""
         if planned.nothing:
             return ""
-        id = self._context.one_bank_id(bank) or self._context.banks.ensure(self._context.store, current_folder())
+        id = self._context.one_bank_id(bank) or self._context.banks.ensure(
+            self._context.store, current_folder()
+        )
         taking = take(self._context.store, id, planned, self._context.now, self._context.actor(who))
         self._context.after_change()
         return taking

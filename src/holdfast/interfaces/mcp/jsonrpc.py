@@ -1,6 +1,7 @@
-"""JSON-RPC as the Model Context Protocol speaks it: one message a line, on the standard library.
+"""JSON-RPC messages of the Model Context Protocol: reading and writing them.
 
-Reading a message never fails: what is not one becomes the error that its sender is owed.
+Standard library only. Reading never raises: input that is not a valid message becomes a `Message`
+that carries the error its sender is owed.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002
 BUSY = -32000
-# A line that is longer is not kept, whoever sends it.
+REQUEST_CANCELLED = -32800
+# The longest message that is held in memory. A client that sends more gets a parse error, so that
+# it cannot make the server use any amount of memory.
 MAX_LINE_CHARS = 8 * 1024 * 1024
 
 # The newest first. Nothing that we use differs between them.
 PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 
 Object = dict[str, Any]
+RequestId = str | int
 
 
 class RpcError(Exception):
@@ -35,16 +39,21 @@ class RpcError(Exception):
 
 
 class Message(NamedTuple):
-    """A request, or a notification where it has no `id`. With an `error` it is none."""
+    """A request, or a notification where it has no `id`. With an `error` it is invalid."""
 
     method: str
     params: Object
-    id: str | int | None = None
+    id: RequestId | None = None
     error: RpcError | None = None
+
+    @property
+    def needs_answer(self) -> bool:
+        """Whether the sender is owed an answer: to a request, and to what is no message at all."""
+        return self.id is not None or (self.error is not None and not self.method)
 
 
 def read_lines(stream: TextIO) -> Iterator[str]:
-    """The lines of a stream; of one that is too long only a start, which is no message."""
+    """The lines of a stream. Of a line that is too long only the start, which is no message."""
     while line := stream.readline(MAX_LINE_CHARS):
         if not line.endswith("\n") and len(line) == MAX_LINE_CHARS:
             yield line[:100] + "\n"
@@ -57,24 +66,24 @@ def read_lines(stream: TextIO) -> Iterator[str]:
 def read_messages(line: str) -> list[Message]:
     """The messages of a line: one, or several in a list as older clients send them."""
     try:
-        told: Any = json.loads(line)
+        parsed: Any = json.loads(line)
     except (ValueError, RecursionError):
         return [Message("", {}, error=RpcError(PARSE_ERROR, "This is not JSON, or too long."))]
-    if isinstance(told, list) and told:
-        return [_read(item) for item in cast(list[Any], told)]
-    return [_read(told)]
+    if isinstance(parsed, list) and parsed:
+        return [_read(item) for item in cast(list[Any], parsed)]
+    return [_read(parsed)]
 
 
-def _read(told: Any) -> Message:
-    if not isinstance(told, dict):
+def _read(parsed: Any) -> Message:
+    if not isinstance(parsed, dict):
         return Message("", {}, error=RpcError(INVALID_REQUEST, "A message must be an object."))
-    message = cast(Object, told)
+    message = cast(Object, parsed)
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
     if not isinstance(id, str | int | None):
         return Message("", {}, error=RpcError(INVALID_REQUEST, "An id is a string or a number."))
     if not isinstance(method, str):
         if "result" in message or "error" in message:
-            # An answer to a question we never asked.
+            # An answer, though we never send requests: ignored like a notification.
             return Message("", {})
         return Message("", {}, id, RpcError(INVALID_REQUEST, "A message must have a method."))
     if not isinstance(params, dict):
@@ -82,27 +91,29 @@ def _read(told: Any) -> Message:
     return Message(method, cast(Object, params), id)
 
 
-def encode_result(id: str | int | None, value: Object) -> str:
-    """An answer, as one line."""
-    return _line({"jsonrpc": "2.0", "id": id, "result": value})
+def encode_result(id: RequestId | None, value: Object) -> str:
+    """A successful answer, as one line."""
+    return _encode({"jsonrpc": "2.0", "id": id, "result": value})
 
 
-def encode_error(id: str | int | None, error: RpcError) -> str:
-    """A refusal, as one line."""
-    told = {"code": error.code, "message": error.message}
-    return _line({"jsonrpc": "2.0", "id": id, "error": told})
+def encode_error(id: RequestId | None, error: RpcError) -> str:
+    """An error answer, as one line."""
+    fields = {"code": error.code, "message": error.message}
+    return _encode({"jsonrpc": "2.0", "id": id, "error": fields})
 
 
 def encode_notification(method: str, params: Object) -> str:
     """A notification, as one line."""
-    return _line({"jsonrpc": "2.0", "method": method, "params": params})
+    return _encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
-def _line(message: Object) -> str:
-    # A lone surrogate in old text must not break the stream for all that comes after.
+def _encode(message: Object) -> str:
+    # A lone surrogate in stored text cannot be encoded and would break the whole stream.
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
 
 
-def choose_version(asked: object) -> str:
-    """The version to speak: the one asked for if we know it, else our newest."""
-    return asked if isinstance(asked, str) and asked in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0]
+def choose_version(requested: object) -> str:
+    """The protocol version to speak: the one requested if we know it, else our newest."""
+    if isinstance(requested, str) and requested in PROTOCOL_VERSIONS:
+        return requested
+    return PROTOCOL_VERSIONS[0]

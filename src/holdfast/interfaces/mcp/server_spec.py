@@ -1,7 +1,7 @@
-"""What a server offers: who it is, when it helps, its tools, and what answers them.
+"""What an MCP server consists of: its name, instructions, tools, and the engine that answers.
 
-Standard library only, because a server that is slow to say what it offers delays the user's first
-prompt by as much. The engine is named, and loaded behind it.
+Standard library only: Claude Code starts the server before the user's first prompt and waits for
+its list of tools, so the engine and everything behind it is imported later (`make_engine`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from holdfast.app.answers.tool import Object, Tool, check, find_tool
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError, choose_version
 
-_LONGEST_NAME = 60
+# The name of a client is kept with what it writes; a longer one is cut to this.
+_MAX_CLIENT_NAME_CHARS = 60
 RESOURCE_TEMPLATES = [
     {
         "uriTemplate": "holdfast://{word}/{id}",
@@ -29,9 +30,9 @@ RESOURCE_TEMPLATES = [
 
 
 class ServerSpec(NamedTuple):
-    """A server. `make_engine` imports and makes what answers; tools that are `slow` have a thread
-    of their own, so that the others need not wait for them; with `load` the host shows the tools
-    to its model at once, instead of when they are looked for."""
+    """A server. Its `slow_tools` run in a thread of their own, so that the others need not wait for
+    them. With `always_load` the host shows the tools to its model at once instead of only when the
+    model searches for tools."""
 
     name: str
     title: str
@@ -42,7 +43,7 @@ class ServerSpec(NamedTuple):
     always_load: bool = False
 
     def initialize_result(self, params: Object) -> Object:
-        """Who we are, said to a client that begins."""
+        """The result of `initialize`."""
         return {
             "protocolVersion": choose_version(params.get("protocolVersion")),
             "capabilities": {"tools": {"listChanged": False}, "resources": {}},
@@ -55,35 +56,40 @@ class ServerSpec(NamedTuple):
         }
 
     def list_tools(self) -> list[Object]:
-        """All tools, as they are offered."""
+        """The tools of the result of `tools/list`."""
         return [describe_tool(tool, self.always_load) for tool in self.tools]
 
     def check_call(self, params: Object) -> tuple[str, Object]:
-        """The name and the arguments of a call; raises RpcError where they are not as offered."""
+        """The name and the arguments of a tool call; raises RpcError if they are not valid."""
         try:
             tool = find_tool(self.tools, params.get("name"))
             return tool.name, check(tool, params.get("arguments"))
         except InputError as error:
-            raise RpcError(INVALID_PARAMS, f"{error.message} {error.remedy}".strip()) from error
+            raise RpcError(INVALID_PARAMS, error_text(error)) from error
+
+
+def error_text(error: HoldfastError) -> str:
+    """What happened and what to do about it, in one line."""
+    return f"{error.message} {error.remedy}".strip()
 
 
 def client_name(params: Object) -> str:
-    """What a client that begins calls itself."""
+    """What a client calls itself in the parameters of `initialize`; "" if it does not say."""
     client: object = params.get("clientInfo")
     name: object = cast(Object, client).get("name") if isinstance(client, dict) else ""
-    return name[:_LONGEST_NAME] if isinstance(name, str) else ""
+    return name[:_MAX_CLIENT_NAME_CHARS] if isinstance(name, str) else ""
 
 
 def progress_token(params: Object) -> str | int | None:
-    """By what a client wants to be told how far a call is; None where it does not."""
+    """The token that progress notifications of a call must carry; None if none are wanted."""
     meta: object = params.get("_meta")
     token = cast(Object, meta).get("progressToken") if isinstance(meta, dict) else None
     return token if isinstance(token, str | int) else None
 
 
-def describe_tool(tool: Tool, load: bool) -> Object:
-    """How a tool is offered."""
-    told: Object = {
+def describe_tool(tool: Tool, always_load: bool) -> Object:
+    """A tool as `tools/list` shows it."""
+    description: Object = {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
@@ -96,57 +102,62 @@ def describe_tool(tool: Tool, load: bool) -> Object:
         },
     }
     meta: Object = {"anthropic/searchHint": tool.hint} if tool.hint else {}
-    meta |= {"anthropic/alwaysLoad": True} if load else {}
-    return told | ({"_meta": meta} if meta else {})
+    meta |= {"anthropic/alwaysLoad": True} if always_load else {}
+    return description | ({"_meta": meta} if meta else {})
 
 
 class CallContext:
-    """A call under way: how far it is, whether anybody still waits, and who asks."""
+    """A call in progress: reports progress to the client, and is cancelled by it.
+
+    `client` is the name of the calling program.
+    """
 
     def __init__(
-        self, tell: Callable[[float, str], None] = lambda done, message: None, client: str = ""
+        self,
+        send_progress: Callable[[float, str], None] = lambda done, message: None,
+        client: str = "",
     ) -> None:
-        self._tell = tell
-        self._done = 0.0
-        self._stops: list[Callable[[], object]] = []
+        self._send_progress = send_progress
+        self._steps_done = 0.0
+        self._cancel_handlers: list[Callable[[], object]] = []
         self.client = client
         self.cancelled = threading.Event()
 
-    def on_cancel(self, stop: Callable[[], object]) -> None:
-        """Have something stopped when the call is taken back, and now if it was already."""
-        self._stops.append(stop)
+    def on_cancel(self, handler: Callable[[], object]) -> None:
+        """Run `handler` when the call is cancelled, or now if it was already."""
+        self._cancel_handlers.append(handler)
         if self.cancelled.is_set():
-            stop()
+            handler()
 
     def cancel(self) -> None:
-        """Take the call back: nobody waits for it any more."""
+        """Cancel the call: nobody waits for its result any more."""
         self.cancelled.set()
-        for stop in list(self._stops):
+        for handler in list(self._cancel_handlers):
             with suppress(HoldfastError, OSError):
-                stop()
+                handler()
 
     def progress(self, message: str) -> None:
-        """Say what is being done now."""
-        self._done += 1
+        """Report what is being done now."""
+        self._steps_done += 1
         if not self.cancelled.is_set():
-            self._tell(self._done, message)
+            self._send_progress(self._steps_done, message)
 
 
 class Engine(Protocol):
-    """What answers. All of one engine is called from one thread."""
+    """What answers calls. All methods of one engine are called from one thread."""
 
-    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
+    def call(self, name: str, arguments: Object, context: CallContext) -> Object:
         """The result of a tool."""
         ...
 
     def list_resources(self) -> list[Object]:
-        """A handful of records to begin with."""
+        """A few records to start from."""
         ...
 
     def read_resource(self, uri: str) -> Object:
-        """A record by its URI; raises `NotFoundError` where there is none."""
+        """A record by its URI; raises `NotFoundError` if there is none."""
         ...
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         ...

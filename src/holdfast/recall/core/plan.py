@@ -24,21 +24,21 @@ class Fusion(StrEnum):
     RRF = "rrf"
 
 
-class Means(NamedTuple):
+class BudgetLimits(NamedTuple):
     """What a budget buys: tokens of results, candidates per arm, how many of the best are
     looked at closely, how many of them by a cross-encoder, and steps through the graph."""
 
     tokens: int
     pool_size: int
-    close: int
-    rerank: int
-    hops: int
+    soft_match_depth: int
+    rerank_depth: int
+    graph_hops: int
 
 
-MEANS = {
-    Budget.LOW: Means(2048, 80, 0, 0, 0),
-    Budget.MID: Means(4096, 150, 60, 20, 1),
-    Budget.HIGH: Means(8192, 300, 100, 50, 2),
+BUDGET_LIMITS = {
+    Budget.LOW: BudgetLimits(2048, 80, 0, 0, 0),
+    Budget.MID: BudgetLimits(4096, 150, 60, 20, 1),
+    Budget.HIGH: BudgetLimits(8192, 300, 100, 50, 2),
 }
 
 
@@ -52,7 +52,7 @@ class Plan(NamedTuple):
     fusion: Fusion = Fusion.SCORES
     expansion: str = "full"
     tokens: int = 0
-    repeats: bool = False
+    include_repeats: bool = False
     as_of: str = ""
     # Only memories of these networks.
     networks: tuple[Network, ...] = ()
@@ -70,9 +70,9 @@ class Plan(NamedTuple):
     remotes: bool = False
 
     @property
-    def means(self) -> Means:
+    def limits(self) -> BudgetLimits:
         """What the budget buys; `tokens` may ask for another size of results."""
-        means = MEANS[self.budget]
+        means = BUDGET_LIMITS[self.budget]
         return means._replace(tokens=self.tokens) if self.tokens else means
 
     @property

@@ -36,7 +36,7 @@ class Weights(NamedTuple):
     by_stem: dict[str, float]
 
 
-def weigh(reader: Reader, bank: str | None, terms: Sequence[str]) -> Weights:
+def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> Weights:
     """The weight of each term: the rarer, the heavier; an unknown word weighs most."""
     size = max(2, reader.size(bank, MOST))
     counts = reader.frequencies(bank, terms, MOST)
@@ -46,7 +46,7 @@ def weigh(reader: Reader, bank: str | None, terms: Sequence[str]) -> Weights:
     return Weights(by_word, {stem(term): value for term, value in by_word.items()})
 
 
-def judge(
+def measure_relevance(
     candidate: Candidate, weight: Mapping[str, float], dated: frozenset[str] = frozenset()
 ) -> None:
     """Note how much of the question a candidate covers, by itself and with its context. Where its
@@ -54,26 +54,26 @@ def judge(
     passage = candidate.passage
     alone = stems_in(weight, passage.body)
     beside = stems_in(weight, passage.context[: max(0, _READ - len(passage.body))])
-    candidate.coverage_alone = share_of(weight, alone)
+    candidate.coverage_alone = weight_share(weight, alone)
     held = alone | beside
-    candidate.coverage = share_of(weight, held)
+    candidate.coverage = weight_share(weight, held)
     if dated:
         rest = {key: value for key, value in weight.items() if key not in dated}
-        candidate.coverage = max(candidate.coverage, share_of(rest, held))
-    candidate.notes["relevance"] = round(combined(candidate.coverage, candidate.cosine), 4)
+        candidate.coverage = max(candidate.coverage, weight_share(rest, held))
+    candidate.notes["relevance"] = round(combine(candidate.coverage, candidate.cosine), 4)
 
 
-def combined(covered: float, cosine: float) -> float:
+def combine(covered: float, cosine: float) -> float:
     """Words and meaning together; words alone where no meaning is known."""
     return (covered + 2 * cosine) / 3 if cosine else covered
 
 
-def clears(ranked: Sequence[Candidate]) -> bool:
+def reaches_threshold(ranked: Sequence[Candidate]) -> bool:
     """Whether the best of a ranking speak of the question at all."""
     best = ranked[:_LOOKED_AT]
     covered = max((c.coverage for c in best), default=0.0)
     cosine = max((c.cosine for c in ranked), default=0.0)
-    return combined(covered, cosine) >= (FLOOR_WITH_MEANING if cosine else FLOOR)
+    return combine(covered, cosine) >= (FLOOR_WITH_MEANING if cosine else FLOOR)
 
 
 def worth_showing(candidate: Candidate) -> bool:
@@ -84,15 +84,15 @@ def worth_showing(candidate: Candidate) -> bool:
 
 def coverage(weight: Mapping[str, float], text: str) -> float:
     """The share of the weight that a text covers, from 0 to 1."""
-    return share_of(weight, stems_in(weight, text))
+    return weight_share(weight, stems_in(weight, text))
 
 
 def stems_in(weight: Mapping[str, float], text: str) -> frozenset[str]:
     """Which of a question's stems a text holds."""
-    return frozenset(met for _, met in _met(weight, text))
+    return frozenset(met for _, met in _matched_stems(weight, text))
 
 
-def share_of(weight: Mapping[str, float], stems: Collection[str]) -> float:
+def weight_share(weight: Mapping[str, float], stems: Collection[str]) -> float:
     """The share of the weight that some stems have, from 0 to 1."""
     total = sum(weight.values())
     return sum(value for key, value in weight.items() if key in stems) / total if total else 0.0
@@ -102,7 +102,7 @@ def proximity(weight: Mapping[str, float], text: str) -> float:
     """How close together a question's words stand in a text, from 0 to 1. Two different words
     count as much as the lighter of them, the less the farther apart they are."""
     total = sum(weight.values())
-    met = _met(weight, text)
+    met = _matched_stems(weight, text)
     pairs: dict[tuple[str, str], float] = {}
     for n, (place, one) in enumerate(met):
         for further, other in met[n + 1 : n + 1 + _BESIDE]:
@@ -113,7 +113,7 @@ def proximity(weight: Mapping[str, float], text: str) -> float:
     return min(1.0, sum(pairs.values()) / total) if total else 0.0
 
 
-def _met(weight: Mapping[str, float], text: str) -> list[tuple[int, str]]:
+def _matched_stems(weight: Mapping[str, float], text: str) -> list[tuple[int, str]]:
     """The question's stems in a text, in order, each with its place."""
     # A stem keeps the first letters of its word: only words that begin alike need stemming.
     starts = {key[:2] for key in weight}

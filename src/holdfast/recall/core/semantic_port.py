@@ -12,7 +12,7 @@ from holdfast.recall.core.parallel import RetrieverResult
 from holdfast.store.protocol import Reader
 
 
-class Meaning(Protocol):
+class SemanticSearch(Protocol):
     """Looks at meaning instead of spelling."""
 
     @property
@@ -37,7 +37,7 @@ class Meaning(Protocol):
         """The cosines of some passages; those without a vector are left out."""
         ...
 
-    def soft(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+    def soft_coverage(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
         """How well texts, each in one stretch or several, cover weighted words if near words count
         for part: 0 to 1."""
         ...

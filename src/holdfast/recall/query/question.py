@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from holdfast.language import stem, words
 from holdfast.model.team import Commit
-from holdfast.recall.core.relevance import weigh
+from holdfast.recall.core.relevance import weigh_terms
 from holdfast.recall.query.expansion import whole_names
 from holdfast.recall.query.landmarks import Kind, is_version, read_mark
 from holdfast.recall.query.terms import Terms, read_terms
@@ -24,37 +24,37 @@ class Query(NamedTuple):
 
     text: str
     terms: Terms
-    weight: dict[str, float]
-    words: dict[str, float]
-    when: When | None
-    recent: bool
+    stem_weights: dict[str, float]
+    word_weights: dict[str, float]
+    time_range: When | None
+    asks_for_recent_work: bool
     time_stems: frozenset[str] = frozenset()
 
     @property
     def only_time(self) -> bool:
         """Whether it asks for nothing but what there is of a time."""
-        return self.when is not None and self.when.only
+        return self.time_range is not None and self.time_range.only_time
 
-    def dated(self, time: str) -> frozenset[str]:
+    def time_stems_at(self, time: str) -> frozenset[str]:
         """The stems of the time that the question names, for what is of that time: nobody says
         "before the release" of what he says before it."""
-        in_time = self.when is not None and self.when.holds(time)
+        in_time = self.time_range is not None and self.time_range.contains(time)
         return self.time_stems if in_time else frozenset()
 
 
-def read(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> Query:
+def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> Query:
     """What a question asks for, by which words, and of which time."""
     text = text.encode("utf-8", "ignore").decode("utf-8")
-    when = when_of(store, bank, text, now())
+    when = find_time_range(store, bank, text, now())
     # Every passage can be found by the words of its date, so those of the question stay, unless
     # they are all it has.
-    bare = when.rest if when is not None and when.only and when.rest.strip() else text
+    bare = when.rest if when is not None and when.only_time and when.rest.strip() else text
     terms = read_terms(bare)
     phrases = tuple(dict.fromkeys((*terms.phrases, *whole_names(text))))
     terms = terms._replace(phrases=phrases)
-    weight = weigh(store, bank, terms.words)
+    weight = weigh_terms(store, bank, terms.words)
     spelled = {word: weight.by_word[word] for word in terms.words}
-    of_time = _stems(when.words) - _stems(when.rest) if when is not None else frozenset[str]()
+    of_time = _stems(when.phrase) - _stems(when.rest) if when is not None else frozenset[str]()
     return Query(text, terms, weight.by_stem, spelled, when, about_recent(text), of_time)
 
 
@@ -62,7 +62,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, words(text)))
 
 
-def when_of(store: Reader, bank: str | None, text: str, now: str) -> When | None:
+def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> When | None:
     """The time that a question names. One that is about more than a time forgets it if there is
     nothing of that time; in a bank that has been quiet for long, its "in June" and "recently"
     are told from its last day."""
@@ -70,15 +70,15 @@ def when_of(store: Reader, bank: str | None, text: str, now: str) -> When | None
         if not moment:
             continue
         said = datetime.fromisoformat(moment)
-        when = read_when(text, said, lambda name: _landmark(store, bank, name))
-        if when is None or when.only:
+        when = read_when(text, said, lambda name: _landmark_time(store, bank, name))
+        if when is None or when.only_time:
             return when
         if any(store.recent(bank, kind, 1, when.start, when.end) for kind in _DATED):
             return when
     return None
 
 
-def _landmark(store: Reader, bank: str | None, name: str) -> datetime | None:
+def _landmark_time(store: Reader, bank: str | None, name: str) -> datetime | None:
     """When a session, a commit or a release was, as far as sessions and commits tell. What is
     no name of one is no time: a word of some commit's message dates nothing."""
     mark = read_mark(name)
@@ -89,7 +89,7 @@ def _landmark(store: Reader, bank: str | None, name: str) -> datetime | None:
     elif mark.kind is Kind.RELEASE:
         said = [mark.name, f"v{mark.name}"] if mark.name else ["release", "released"]
         matches = store.search(bank, said, ["team"], _RELEASES)
-        times = [m.passage.time for m in matches if _releases(m.passage.body, mark.name)]
+        times = [m.passage.time for m in matches if _announces_release(m.passage.body, mark.name)]
     elif mark.name:
         found = store.find(bank, "commit", mark.name, 1)
         times = [record.time for record in found if isinstance(record, Commit)]
@@ -99,7 +99,7 @@ def _landmark(store: Reader, bank: str | None, name: str) -> datetime | None:
     return datetime.fromisoformat(latest) if latest else None
 
 
-def _releases(message: str, version: str) -> bool:
+def _announces_release(message: str, version: str) -> bool:
     """Whether a commit's first line tells of a release, of this version if there is one."""
     subject = message.partition("\n")[0].lower()
     said = [word.strip(".,:;()[]") for word in subject.split()]

@@ -49,11 +49,11 @@ class When(NamedTuple):
 
     start: str
     end: str
-    words: str
-    only: bool
+    phrase: str
+    only_time: bool
     rest: str = ""
 
-    def holds(self, time: str) -> bool:
+    def contains(self, time: str) -> bool:
         """Whether a moment lies in it; what has no time does not."""
         return bool(time) and self.start <= time and (not self.end or time < self.end)
 

@@ -76,11 +76,11 @@ def weigh_in(
         factors["superseded"] = _SUPERSEDED
     elif p.status is Status.HYPOTHESIS:
         factors["hypothesis"] = _HYPOTHESIS
-    if when is not None and not when.holds(p.time):
+    if when is not None and not when.contains(p.time):
         factors["time"] = _OUT_OF_TIME
     if recent and "recent" in candidate.ranks:
         candidate.score = max(candidate.score, _IN_RECENT / candidate.ranks["recent"] ** 0.5)
-    if when is not None and when.only and "temporal" in candidate.ranks:
+    if when is not None and when.only_time and "temporal" in candidate.ranks:
         candidate.score = max(candidate.score, 1.0 / candidate.ranks["temporal"] ** 0.5)
     for value in factors.values():
         candidate.factor *= value

@@ -14,7 +14,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
-from holdfast.recall.core.relevance import clears, judge, worth_showing
+from holdfast.recall.core.relevance import reaches_threshold, measure_relevance, worth_showing
 from holdfast.recall.query.question import Query
 
 KIND = "provided"
@@ -28,11 +28,11 @@ def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Candidate, .
     for finish in finishes:
         for find in finish.result.passages:
             candidate = Candidate(find.passage, {finish.strategy.name: len(found) + 1})
-            judge(candidate, query.weight)
+            measure_relevance(candidate, query.stem_weights)
             candidate.score = _WORTH * candidate.coverage
             found.append(candidate)
     ranked = sorted(found, key=lambda c: -c.coverage)
-    good = [c for c in ranked if worth_showing(c)] if clears(ranked) else []
+    good = [c for c in ranked if worth_showing(c)] if reaches_threshold(ranked) else []
     return tuple(good[:MOST])
 
 

@@ -15,7 +15,7 @@ from holdfast.model.query import Hit, Layer, Place
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
-from holdfast.recall.core.relevance import judge, worth_showing
+from holdfast.recall.core.relevance import measure_relevance, worth_showing
 from holdfast.recall.query.question import Query
 
 KIND = "remote"
@@ -41,7 +41,7 @@ def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Heard, ...]:
     for finish in finishes:
         for place, find in enumerate(finish.result.passages, 1):
             candidate = Candidate(find.passage, {finish.strategy.name: place})
-            judge(candidate, query.weight)
+            measure_relevance(candidate, query.stem_weights)
             candidate.score = find.score * candidate.coverage
             if worth_showing(candidate):
                 found.append(Heard(candidate, find.shared_by))

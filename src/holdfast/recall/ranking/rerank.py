@@ -16,8 +16,8 @@ from typing import Protocol
 from holdfast.errors import HoldfastError
 from holdfast.model.query import Strategy
 from holdfast.recall.core.candidates import Candidate, Pool
-from holdfast.recall.core.relevance import proximity, share_of, stems_in
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.relevance import proximity, weight_share, stems_in
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.question import Query
 
 # What the cross-encoder says against what all else says.
@@ -70,7 +70,7 @@ class CloseLook:
 
     name = "close_look"
 
-    def __init__(self, meaning: Meaning) -> None:
+    def __init__(self, meaning: SemanticSearch) -> None:
         self._meaning = meaning
 
     def judge(
@@ -85,14 +85,14 @@ class CloseLook:
             for one, other in zip(alone, placed, strict=True)
         ]
         highest = max(matched, default=0.0) or 1.0
-        close = [proximity(query.weight, candidate.passage.body) for candidate in best]
+        close = [proximity(query.stem_weights, candidate.passage.body) for candidate in best]
         both = zip(matched, close, strict=True)
         return [value / highest + _TOGETHER * near for value, near in both]
 
     def _values(self, query: Query, texts: list[list[_Text]]) -> Callable[[_Text], float]:
         """What each text is worth; each is read once, however often it stands there."""
         flat = list(dict.fromkeys(text for parts in texts for text in parts))
-        soft = self._meaning.soft(query.words, flat)
+        soft = self._meaning.soft_coverage(query.word_weights, flat)
         values = {
             text: value * min(1.0, (_SHORT / max(len(" ".join(text)), 1)) ** 0.5)
             for text, value in zip(flat, soft, strict=True)
@@ -105,7 +105,7 @@ class CrossReading:
 
     name = "rerank"
 
-    def __init__(self, meaning: Meaning) -> None:
+    def __init__(self, meaning: SemanticSearch) -> None:
         self._meaning = meaning
 
     def judge(
@@ -113,7 +113,7 @@ class CrossReading:
     ) -> Sequence[float] | None:
         """By a stretch of each; what is short after what stood before it, what is long only after
         its day, since its own words say what it is about."""
-        texts = (_read_by(candidate, query.weight)[:_READ] for candidate in best)
+        texts = (_read_by(candidate, query.stem_weights)[:_READ] for candidate in best)
         tokens = _TOKENS_EACH * max(len(best), _FEW)
         return self._meaning.rerank(query.text, texts, deadline, tokens)
 
@@ -207,7 +207,7 @@ def _telling_start(body: str, weight: Mapping[str, float]) -> int:
     held = [stems_in(weight, body[n : n + _STEP]) for n in steps]
     start, most = 0, 0.0
     for first, n in enumerate(steps):
-        within = share_of(weight, frozenset[str]().union(*held[first : first + _READ // _STEP]))
+        within = weight_share(weight, frozenset[str]().union(*held[first : first + _READ // _STEP]))
         if within > most + (_WORTH_MOVING if n else 0.0):
             start, most = n, within
     return body.find(" ", start) + 1 if start else 0

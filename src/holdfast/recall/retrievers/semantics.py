@@ -39,13 +39,13 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Floats: ...
 
 
-class Pieces(Protocol):
+class Tokenizer(Protocol):
     """As much of a tokenizer as soft matching needs."""
 
     def pieces(self, text: str, limit: int | None = None) -> list[int]: ...
 
 
-class PieceVectors(Protocol):
+class TokenVectors(Protocol):
     """The vectors of pieces."""
 
     def vectors(self, ids: Sequence[int]) -> Floats: ...
@@ -63,19 +63,19 @@ class Reranker(Protocol):
     ) -> list[float] | None: ...
 
 
-class Parts(NamedTuple):
+class SemanticModels(NamedTuple):
     """The models that there are."""
 
     embedder: Embedder | None
-    tokenizer: Pieces | None
-    pieces: PieceVectors | None
+    tokenizer: Tokenizer | None
+    pieces: TokenVectors | None
     reranker: Reranker | None
 
 
-class Semantics:
+class ModelSemanticSearch:
     """Answers what `recall.meaning.Meaning` asks."""
 
-    def __init__(self, folder: Path, parts: Parts) -> None:
+    def __init__(self, folder: Path, parts: SemanticModels) -> None:
         self._folder = folder
         self._parts = parts
         self._matrices: dict[str, Matrix] = {}
@@ -138,7 +138,7 @@ class Semantics:
                     found[passage_key(passage)] = best[passage.hash]
         return found
 
-    def soft(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+    def soft_coverage(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
         tokenizer, vectors = self._parts.tokenizer, self._parts.pieces
         asked = {} if tokenizer is None else _weighed_pieces(weight, tokenizer)
         if tokenizer is None or vectors is None or not asked or not texts:
@@ -224,7 +224,7 @@ def _best_part(finds: Sequence[ScoredPassage]) -> list[ScoredPassage]:
     return sorted(best.values(), key=lambda find: (-find.score, passage_key(find.passage)))
 
 
-def _weighed_pieces(weight: Mapping[str, float], tokenizer: Pieces) -> dict[int, float]:
+def _weighed_pieces(weight: Mapping[str, float], tokenizer: Tokenizer) -> dict[int, float]:
     pieces: dict[int, float] = {}
     for word, value in weight.items():
         for piece in tokenizer.pieces(word, 8):

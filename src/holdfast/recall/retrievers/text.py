@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdfast.model.query import LAYER_OF, Layer, Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
-from holdfast.recall.core.semantic_port import Meaning
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.terms import Terms
 from holdfast.recall.query.time_phrases import When
 from holdfast.store.protocol import Reader
@@ -49,7 +49,7 @@ def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer]
     """What was said in the time that the question names; by words if it has any others."""
 
     def run(reader: Reader) -> RetrieverResult:
-        words = () if when.only else terms.all
+        words = () if when.only_time else terms.all
         if words:
             matches = reader.search(bank, words, layers, pool, when.start, when.end)
             return RetrieverResult([ScoredPassage(m.passage, m.score) for m in matches])
@@ -74,7 +74,7 @@ def recent(bank: str | None, until: str = "") -> Retriever:
 
 
 def semantic(
-    bank: str | None, meaning: Meaning, query: str, layers: Sequence[Layer], pool: int
+    bank: str | None, meaning: SemanticSearch, query: str, layers: Sequence[Layer], pool: int
 ) -> Retriever:
     """What means about the same, in whatever words."""
 

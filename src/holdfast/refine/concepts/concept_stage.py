@@ -20,7 +20,7 @@ from holdfast.refine.concepts.grouping import Group, Told
 from holdfast.refine.concepts.items import Item, of_exchange, of_memory
 from holdfast.refine.core.passages import concept_passage
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.concepts import Made
+from holdfast.store.protocol.concepts import DerivedConcept
 
 NAME = "concepts"
 VERSION = 1
@@ -49,7 +49,7 @@ def refresh_bank(writer: Writer, bank: str) -> int:
         return _write(writer, bank, make(writer, bank))
 
 
-def _write(writer: Writer, bank: str, made: Sequence[Made]) -> int:
+def _write(writer: Writer, bank: str, made: Sequence[DerivedConcept]) -> int:
     changed = writer.put_concepts(bank, made)
     for one in made:
         known = writer.curated(bank, "concept", one.concept.id)
@@ -61,7 +61,7 @@ def _write(writer: Writer, bank: str, made: Sequence[Made]) -> int:
     return changed
 
 
-def _rule_name(made: Made) -> str:
+def _rule_name(made: DerivedConcept) -> str:
     """What rules alone would call it."""
     named = [told for told in made.concept.history if told.what.startswith(("named", "renamed"))]
     return named[-1].what.partition('"')[2].rstrip('"') if named else ""
@@ -74,7 +74,7 @@ def _newest(writer: Writer, bank: str) -> int:
     return unseen[-1].number if unseen else 0
 
 
-def make(writer: Writer, bank: str) -> list[Made]:
+def make(writer: Writer, bank: str) -> list[DerivedConcept]:
     """The concepts that a bank comes to."""
     items = [of_exchange(exchange) for exchange in writer.bank_exchanges(bank)]
     items += [of_memory(memory) for memory in writer.shown_memories(bank)]
@@ -84,13 +84,13 @@ def make(writer: Writer, bank: str) -> list[Made]:
     story = Story(items, _meanings(writer, bank, items), founders)
     groups = _merged(story, decided)
     names = choose_names(story, groups)
-    made: list[Made] = []
+    made: list[DerivedConcept] = []
     for group in groups:
         known = decided.get(group.id)
         concept = describe(bank, story, group, names[group.id], known)
         aliases = tuple(item.alias for item in story.members(group))
         hidden = known is not None and known.gone
-        made.append(Made(concept, None if hidden else concept_passage(concept), aliases))
+        made.append(DerivedConcept(concept, None if hidden else concept_passage(concept), aliases))
     return made
 
 

@@ -11,8 +11,8 @@ from holdfast.sources.claude_code.prompts import INTERRUPTED
 
 EDIT_TOOLS = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
 READ_TOOLS = frozenset(("Read", "NotebookRead"))
-SHELLS = frozenset(("Bash", "PowerShell"))
-DELEGATES = frozenset(("Agent", "Task"))
+SHELL_TOOLS = frozenset(("Bash", "PowerShell"))
+SUBAGENT_TOOLS = frozenset(("Agent", "Task"))
 
 _BUG = re.compile(
     r"\b(?:fix(?:es|ed|ing)?|bugs?|broken?|breaks|crash\w*|fail(?:s|ed|ing|ures?)?|errors?|"
@@ -32,7 +32,7 @@ _FEATURE = re.compile(
     r"write (?:a|an|the|tests?))\b",
     re.IGNORECASE,
 )
-_ASK = re.compile(
+_QUESTION = re.compile(
     r"^(?:what|why|how|where|when|who|which|is|are|does|do|did|can you (?:explain|tell|show|find)|"
     r"explain|describe|show|list|find|check|review|look|analy[sz]e|investigate|tell|research|"
     r"understand|explore|compare|summari[sz]e|verify)\b",
@@ -49,21 +49,21 @@ _RULE = re.compile(
     r"make sure (?:to|that)|important\s*:|note\s*:|note that|requires?|only works|convention)\b",
     re.IGNORECASE,
 )
-_NEXT = re.compile(
+_NEXT_STEP = re.compile(
     r"\b(?:next steps?|remaining|still (?:to do|needs?|open|missing)|to ?do\b|follow[- ]ups?|"
     r"not yet|would you like me to|shall i|should i|want me to|let me know if|you (?:may|might) "
     r"want to|left to do|out of scope|later we|then we can|after that)\b",
     re.IGNORECASE,
 )
-_GO_ON = frozenset(
+_GO_AHEAD_WORDS = frozenset(
     "yes y yep yeah sure ok okay continue go proceed ahead on please do it that's fine good great "
     "perfect thanks thank you correct right approved lgtm next keep going and now".split()
 )
-_TEST = re.compile(
+_TEST_COMMAND = re.compile(
     r"\b(?:pytest|jest|vitest|go test|cargo (?:test|nextest)|npm (?:run )?test|bun test|mocha|"
     r"rspec|phpunit|ctest|make (?:test|check)|tox|gradlew? test|mvn test|dotnet test)\b"
 )
-_COMMIT = re.compile(r"git (?:-C \S+ )?commit\b")
+_COMMIT_COMMAND = re.compile(r"git (?:-C \S+ )?commit\b")
 _COMMIT_MESSAGE = re.compile(
     r"-m\s*(?:\"\$\(cat <<'?EOF'?\n\s*(?P<here>[^\n]+)|\"(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))"
 )
@@ -74,13 +74,13 @@ def is_interruption(turn: Turn) -> bool:
     return turn.role is Role.USER and turn.text.startswith(INTERRUPTED)
 
 
-def is_go_on(text: str) -> bool:
+def is_go_ahead(text: str) -> bool:
     """Whether a message only tells the agent to carry on."""
     said = words(text)
-    return 0 < len(said) <= 5 and all(word in _GO_ON for word in said)
+    return 0 < len(said) <= 5 and all(word in _GO_AHEAD_WORDS for word in said)
 
 
-def classify(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:
+def classify_exchange(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:
     """The kind of an exchange, by what it changed first and what was asked second."""
     opening = squeeze(request)[:400]
     if not changed:
@@ -105,10 +105,10 @@ def classify(request: str, title: str, changed: bool, decided: bool) -> Exchange
 def is_question(text: str) -> bool:
     """Whether a request asks to know rather than to change."""
     opening = squeeze(text)
-    return bool(_ASK.match(opening)) or opening.endswith("?")
+    return bool(_QUESTION.match(opening)) or opening.endswith("?")
 
 
-def telling(turns: Sequence[Turn], limit: int) -> list[str]:
+def notable_sentences(turns: Sequence[Turn], limit: int) -> list[str]:
     """Sentences worth keeping by themselves: decisions, causes, rules; a person's first."""
     scored: list[tuple[float, int, str]] = []
     seen: set[str] = set()
@@ -117,7 +117,7 @@ def telling(turns: Sequence[Turn], limit: int) -> list[str]:
             continue
         weight = 1.0 if turn.role is Role.USER else 0.0
         for sentence in sentences(turn.text[:6000]):
-            worth = _worth(sentence)
+            worth = _score_sentence(sentence)
             key = sentence.lower()[:80]
             if worth and key not in seen:
                 seen.add(key)
@@ -126,7 +126,7 @@ def telling(turns: Sequence[Turn], limit: int) -> list[str]:
     return [sentence for _, _, sentence in sorted(best, key=lambda item: item[1])]
 
 
-def _worth(sentence: str) -> float:
+def _score_sentence(sentence: str) -> float:
     if not 25 <= len(sentence) <= 320 or sentence.endswith(("?", ":")) or is_chatter(sentence):
         return 0.0
     worth = 0.0
@@ -138,38 +138,38 @@ def _worth(sentence: str) -> float:
 
 def next_steps(text: str, limit: int = 4) -> list[str]:
     """What a closing message says is still to do."""
-    found = [s for s in sentences(text[-4000:]) if _NEXT.search(s) and 15 <= len(s) <= 320]
+    found = [s for s in sentences(text[-4000:]) if _NEXT_STEP.search(s) and 15 <= len(s) <= 320]
     return found[-limit:]
 
 
-def is_test(turn: Turn) -> bool:
+def ran_tests(turn: Turn) -> bool:
     """Whether a turn ran the tests."""
     return (
-        turn.tool is not None and turn.tool.name in SHELLS and bool(_TEST.search(turn.tool.action))
+        turn.tool is not None and turn.tool.name in SHELL_TOOLS and bool(_TEST_COMMAND.search(turn.tool.action))
     )
 
 
 def commit_message(turn: Turn) -> str:
     """The subject of the commit that a turn made, or ""."""
     tool = turn.tool
-    if tool is None or tool.name not in SHELLS or not tool.ok or not _COMMIT.search(tool.action):
+    if tool is None or tool.name not in SHELL_TOOLS or not tool.ok or not _COMMIT_COMMAND.search(tool.action):
         return ""
     found = _COMMIT_MESSAGE.search(tool.action)
     return squeeze(found["here"] or found["double"] or found["single"] or "") if found else ""
 
 
-def delegates(turns: Sequence[Turn]) -> bool:
+def uses_subagents(turns: Sequence[Turn]) -> bool:
     """Whether the work was handed to subagents."""
-    return any(turn.tool is not None and turn.tool.name in DELEGATES for turn in turns)
+    return any(turn.tool is not None and turn.tool.name in SUBAGENT_TOOLS for turn in turns)
 
 
-def ending(turns: Sequence[Turn], changed: bool) -> Outcome:
+def infer_outcome(turns: Sequence[Turn], changed: bool) -> Outcome:
     """How a run of turns ended, as far as its deeds prove it."""
     if any(is_interruption(turn) for turn in turns[-2:]):
         return Outcome.INTERRUPTED
     deeds = [turn for turn in turns if turn.tool is not None]
     replied = bool(turns) and turns[-1].role is Role.ASSISTANT
-    tests = [turn for turn in deeds if is_test(turn)]
+    tests = [turn for turn in deeds if ran_tests(turn)]
     if tests and tests[-1].tool is not None and tests[-1].tool.ok is False:
         return Outcome.FAILED
     if changed:

@@ -68,7 +68,7 @@ _ENVIRONMENTS = frozenset(
     "linux ios android web mobile desktop frontend backend server client api cli docs nightly "
     "beta".split()
 )
-_DAYS = frozenset(
+_VALUE_WORDS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays "
     "thursdays "
     "fridays saturdays sundays january february march april june july august september october "
@@ -77,14 +77,14 @@ _DAYS = frozenset(
     "montag dienstag mittwoch donnerstag freitag montags dienstags mittwochs donnerstags freitags "
     "lundi mardi mercredi jeudi vendredi lunes martes miércoles jueves viernes".split()
 )
-_GENERIC = frozenset(
+_GENERIC_STEMS = frozenset(
     stem(word)
     for word in "project repo repository code file files module service app application team "
     "everything "
     "thing things rule rules convention policy way time times work here place version branch level "
     "new old now today month week last first next only also".split()
 )
-_LAYING_DOWN = frozenset(
+_RULE_PHRASE_STEMS = frozenset(
     stem(word)
     for word in "always never remember from now on going forward decided decide agreed agree "
     "settled rule "
@@ -110,22 +110,22 @@ _LAYING_DOWN = frozenset(
 )
 
 
-class Shape(NamedTuple):
+class StatementFeatures(NamedTuple):
     """What a statement is made of."""
 
-    order: tuple[str, ...]
+    stems: tuple[str, ...]
     topic: frozenset[str]
     values: frozenset[str]
-    places: frozenset[str]
-    turned_down: frozenset[str]
-    taken: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
-    amends: bool
-    forbids: bool
-    allows: bool
+    scopes: frozenset[str]
+    rejected: frozenset[str]
+    accepted: frozenset[str]
+    word_pairs: frozenset[tuple[str, str]]
+    has_amending_phrase: bool
+    is_prohibition: bool
+    is_permission: bool
 
     @property
-    def said(self) -> frozenset[str]:
+    def content(self) -> frozenset[str]:
         """All that it says."""
         return self.topic | self.values
 
@@ -134,7 +134,7 @@ def is_value(token: str) -> bool:
     """Whether a token is a number, a day, a version, a format: what a rule may set anew."""
     return (
         any(c.isdigit() for c in token)
-        or token in _DAYS
+        or token in _VALUE_WORDS
         or bool(re.fullmatch(r"[dmyh./:-]+", token))
     )
 
@@ -151,33 +151,33 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def _root(token: str) -> str:
+def _stem(token: str) -> str:
     return token if "/" in token or is_value(token) else stem(token)
 
 
-def _matters(token: str) -> bool:
-    root = _root(token)
-    return token not in STOPWORDS and root not in _LAYING_DOWN
+def _is_content_word(token: str) -> bool:
+    root = _stem(token)
+    return token not in STOPWORDS and root not in _RULE_PHRASE_STEMS
 
 
 @lru_cache(maxsize=5000)
-def shape_of(text: str) -> Shape:
+def statement_features(text: str) -> StatementFeatures:
     """The shape of a statement."""
-    said = [token for token in tokens(text) if _matters(token)]
+    said = [token for token in tokens(text) if _is_content_word(token)]
     values = frozenset(token for token in said if is_value(token))
-    topic = frozenset(_root(token) for token in said) - values
-    down = _turned_down(text)
+    topic = frozenset(_stem(token) for token in said) - values
+    down = _rejected_stems(text)
     whole = tokens(text)
     pairs = {
-        (_root(one), _root(other))
+        (_stem(one), _stem(other))
         for one, other in pairwise(whole)
-        if _matters(one) and _matters(other) and not (is_value(one) or is_value(other))
+        if _is_content_word(one) and _is_content_word(other) and not (is_value(one) or is_value(other))
     }
-    return Shape(
-        tuple(_root(token) for token in said),
+    return StatementFeatures(
+        tuple(_stem(token) for token in said),
         topic,
         values,
-        _places(text),
+        _scopes(text),
         down,
         (topic | values) - down,
         frozenset(pairs),
@@ -187,85 +187,85 @@ def shape_of(text: str) -> Shape:
     )
 
 
-def _turned_down(text: str) -> frozenset[str]:
+def _rejected_stems(text: str) -> frozenset[str]:
     """What stands between a word that turns down and the end of its clause."""
     found: set[str] = set()
     for match in _TURNS_DOWN.finditer(text):
         rest = text[match.end() :]
         end = _CLAUSE.search(rest)
         clause = rest[: end.start()] if end else rest
-        found |= {_root(token) for token in tokens(clause)[:6] if _matters(token)}
+        found |= {_stem(token) for token in tokens(clause)[:6] if _is_content_word(token)}
     return frozenset(found)
 
 
-def _places(text: str) -> frozenset[str]:
+def _scopes(text: str) -> frozenset[str]:
     """Where a statement says that it holds."""
     low = text.lower()
     found = {token.strip(".,") for token in _PATH.findall(low) if len(token) > 2}
     found |= {token for token in tokens(low) if token in _ENVIRONMENTS}
     for match in _PLACED.finditer(low):
-        named = [t for t in tokens(match.group(1)) if _matters(t) and not is_value(t)]
-        found |= {_root(token) for token in named if _root(token) not in _GENERIC}
+        named = [t for t in tokens(match.group(1)) if _is_content_word(t) and not is_value(t)]
+        found |= {_stem(token) for token in named if _stem(token) not in _GENERIC_STEMS}
     return frozenset(found)
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """How much of both is in both."""
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
-def same(one: Shape, other: Shape) -> bool:
+def says_the_same(one: StatementFeatures, other: StatementFeatures) -> bool:
     """Whether two statements say the same in other words."""
-    if one.order == other.order:
+    if one.stems == other.stems:
         return True
-    if one.values != other.values or one.forbids != other.forbids or _elsewhere(one, other):
+    if one.values != other.values or one.is_prohibition != other.is_prohibition or _has_other_scope(one, other):
         return False
-    if (one.turned_down & other.taken) or (other.turned_down & one.taken):
+    if (one.rejected & other.accepted) or (other.rejected & one.accepted):
         return False
-    least, most = sorted((len(one.said), len(other.said)))
-    shared = len(one.said & other.said)
+    least, most = sorted((len(one.content), len(other.content)))
+    shared = len(one.content & other.content)
     if least < 3:
-        return one.said == other.said
-    return shared >= 0.7 * len(one.said | other.said) or (shared == least and least >= 0.65 * most)
+        return one.content == other.content
+    return shared >= 0.7 * len(one.content | other.content) or (shared == least and least >= 0.65 * most)
 
 
-def amends(later: Shape, earlier: Shape) -> bool:
+def supersedes(later: StatementFeatures, earlier: StatementFeatures) -> bool:
     """Whether the later of two statements retires the earlier."""
-    if _elsewhere(later, earlier) or same(later, earlier) or _other_things(later, earlier):
+    if _has_other_scope(later, earlier) or says_the_same(later, earlier) or _has_other_subject(later, earlier):
         return False
     shared = later.topic & earlier.topic
     fewest = min(len(later.topic), len(earlier.topic))
     if not shared or not fewest:
         return False
-    if later.amends and len(shared) >= max(2, 0.4 * fewest):
+    if later.has_amending_phrase and len(shared) >= max(2, 0.4 * fewest):
         return True
-    crossed = (later.turned_down & earlier.taken) - (earlier.turned_down)
-    if crossed and later.amends and len(shared | crossed) >= 2:
+    crossed = (later.rejected & earlier.accepted) - (earlier.rejected)
+    if crossed and later.has_amending_phrase and len(shared | crossed) >= 2:
         return True
-    alike = overlap(later.topic, earlier.topic)
+    alike = jaccard(later.topic, earlier.topic)
     left = (later.topic - earlier.topic, earlier.topic - later.topic)
-    flips = later.forbids != earlier.forbids and alike >= 0.6 and len(shared) >= 2
+    flips = later.is_prohibition != earlier.is_prohibition and alike >= 0.6 and len(shared) >= 2
     sets_anew = bool(later.values and earlier.values) and later.values != earlier.values
     return flips or (sets_anew and alike >= 0.7 and not (left[0] and left[1]) and len(shared) >= 2)
 
 
-def _elsewhere(one: Shape, other: Shape) -> bool:
+def _has_other_scope(one: StatementFeatures, other: StatementFeatures) -> bool:
     """Whether two statements hold in different places."""
-    if not one.places or not other.places:
+    if not one.scopes or not other.scopes:
         return False
-    own = {p for p in one.places if p not in other.topic}
-    theirs = {p for p in other.places if p not in one.topic}
-    return bool(own and theirs) and not one.places & other.places
+    own = {p for p in one.scopes if p not in other.topic}
+    theirs = {p for p in other.scopes if p not in one.topic}
+    return bool(own and theirs) and not one.scopes & other.scopes
 
 
-def _other_things(one: Shape, other: Shape) -> bool:
+def _has_other_subject(one: StatementFeatures, other: StatementFeatures) -> bool:
     """`billing webhook` and `shipping webhook`: the same noun, and another word before it. What is
     turned down in favour of the other is the same thing in two forms."""
-    before = {head: first for first, head in one.pairs}
-    for first, head in other.pairs:
+    before = {head: first for first, head in one.word_pairs}
+    for first, head in other.word_pairs:
         mine = before.get(head, first)
         apart = mine != first and mine not in other.topic and first not in one.topic
-        turned = {mine, first} & (one.turned_down | other.turned_down)
-        if apart and not turned and head not in _GENERIC:
+        turned = {mine, first} & (one.rejected | other.rejected)
+        if apart and not turned and head not in _GENERIC_STEMS:
             return True
     return False

@@ -113,7 +113,7 @@ def of_exchange(
     found.say(x.title, Part.ABOUT)
     for text in (x.summary, *x.facts):
         found.say(plain(text))
-    mended = any(signals.is_test(t) and t.tool and t.tool.ok for t in turns)
+    mended = any(signals.ran_tests(t) and t.tool and t.tool.ok for t in turns)
     touched = Part.TOUCHED | (Part.MENDED if mended else Part.MENTIONED)
     found.add(name_finder.file_mention(path, touched) for path in x.files_modified[:_MOST_FILES])
     found.add(name_finder.file_mention(path) for path in x.files_read[:_MOST_FILES])
@@ -132,14 +132,14 @@ def _take_turn(found: Gathered, turn: Turn) -> None:
         # What came of what is read from what sums up: in passing much is put down to much.
         found.name(turn.text)
         return
-    if tool.name not in signals.SHELLS:
+    if tool.name not in signals.SHELL_TOOLS:
         return
     found.add(name_finder.packages_in(tool.action))
     if tool.ok is not False:
         for same in name_finder.moves_in(tool.action):
             found.same[same] = None
             found.add(name_finder.file_mention(p, Part.TOUCHED) for p in (same.one, same.other))
-    elif signals.is_test(turn):
+    elif signals.ran_tests(turn):
         found.add(name_finder.names_in(f"{tool.action}\n{tool.result}"), Part.PROBLEM)
 
 

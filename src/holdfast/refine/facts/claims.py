@@ -20,8 +20,8 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.core import signals
 from holdfast.refine.facts import hypotheses
-from holdfast.refine.facts.decision_sentences import STATED, find_rulings
-from holdfast.refine.facts.directives import lines_laid_down
+from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decision_sentences
+from holdfast.refine.facts.directives import find_directives
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 
 LONGEST = 400
@@ -29,7 +29,7 @@ _SHORTEST = 12
 _READ = 6000
 _REPLY = 240
 _PROBLEM = 200
-_EDITED = frozenset((*signals.EDIT_TOOLS, *signals.DELEGATES))
+_EDITED = frozenset((*signals.EDIT_TOOLS, *signals.SUBAGENT_TOOLS))
 _REWORKS = (
     "rewrite",
     "redesign",
@@ -88,12 +88,12 @@ def _said(x: Exchange, turns: Sequence[Turn], speaker: Requester) -> Iterator[Cl
 
 
 def _of_person(x: Exchange, turn: Turn) -> Iterator[Claim]:
-    laid_down = lines_laid_down(turn.text)
+    laid_down = find_directives(turn.text)
     for sentence, _ in laid_down:
         yield _claim(x, turn, ClaimKind.RULING, sentence, True)
     known = {sentence for sentence, _ in laid_down}
-    for ruling in find_rulings(turn.text, by_person=True):
-        firm = ruling.outright and ruling.strength >= STATED
+    for ruling in find_decision_sentences(turn.text, by_person=True):
+        firm = ruling.explicit and ruling.strength >= FIRM_STRENGTH
         if firm and not any(s in ruling.sentence or ruling.sentence in s for s in known):
             yield _claim(x, turn, ClaimKind.DECISION, ruling.sentence, True)
     disproved = [s for s in _sentences(turn) if hypotheses.disproves(s)]
@@ -192,7 +192,7 @@ def _proof(turns: Sequence[Turn], speaker: Requester) -> Turn | None:
         tool = turn.tool
         if tool is not None and tool.name in _EDITED and tool.ok is not False:
             changed = True
-        elif signals.is_test(turn) and tool is not None:
+        elif signals.ran_tests(turn) and tool is not None:
             proof = turn if changed and tool.ok else (None if tool.ok is False else proof)
         elif signals.commit_message(turn):
             proof = turn
@@ -208,7 +208,7 @@ def _failures(turns: Iterable[Turn]) -> list[Turn]:
     return [
         turn
         for turn in turns
-        if turn.tool is not None and turn.tool.ok is False and turn.tool.name in signals.SHELLS
+        if turn.tool is not None and turn.tool.ok is False and turn.tool.name in signals.SHELL_TOOLS
     ]
 
 
@@ -219,10 +219,10 @@ def _solved(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
     asked = turns[0].role is Role.USER and x.type is ExchangeType.BUGFIX
     if not asked and not failed:
         return
-    tests = [turn for turn in turns if signals.is_test(turn)]
+    tests = [turn for turn in turns if signals.ran_tests(turn)]
     good = bool(tests) and tests[-1].tool is not None and tests[-1].tool.ok is True
     ended = (good or (asked and not tests)) and x.outcome is Outcome.DONE and bool(x.files_modified)
-    attempts = sum(1 for turn in failed if signals.is_test(turn))
+    attempts = sum(1 for turn in failed if signals.ran_tests(turn))
     if ended:
         told = _fix_told(x, turns, failed)
         if told is None:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from holdfast.language import is_chatter, plain, sentences, squeeze
 
 # What a sentence must reach to count as a ruling.
-ENOUGH = 1.0
+MIN_STRENGTH = 1.0
 # What one of a person must reach to be a decision of the project, and not an aside.
-STATED = 1.4
+FIRM_STRENGTH = 1.4
 _LONGEST = 420
 _SHORT = 500
 _READ = 4000
@@ -66,10 +66,10 @@ class DecisionSentence(NamedTuple):
     strength: float
     rejects: bool
     position: int
-    outright: bool = False
+    explicit: bool = False
 
 
-def find_rulings(text: str, by_person: bool) -> list[DecisionSentence]:
+def find_decision_sentences(text: str, by_person: bool) -> list[DecisionSentence]:
     """The sentences of a text that settle something, or come near to it, in their order. A short
     text in which something is settled is one ruling: its other sentences say why."""
     typed = by_person and len(text) <= _TYPED
@@ -84,9 +84,9 @@ def find_rulings(text: str, by_person: bool) -> list[DecisionSentence]:
             outright = bool(_SETTLES.search(sentence) or _ORDERS.match(sentence))
             found.append(DecisionSentence(sentence, strength, rejects, place, outright))
     best = max((ruling.strength for ruling in found), default=0.0)
-    if len(text) <= _SHORT and best >= ENOUGH:
+    if len(text) <= _SHORT and best >= MIN_STRENGTH:
         whole = squeeze(plain(text))
-        rejects, outright = any(r.rejects for r in found), any(r.outright for r in found)
+        rejects, outright = any(r.rejects for r in found), any(r.explicit for r in found)
         return [DecisionSentence(whole, best, rejects, 0, outright)]
     return found
 
@@ -111,6 +111,6 @@ def _strength(sentence: str, by_person: bool) -> float:
         (0.4, _REJECTS.search(sentence)),
     )
     strength = sum(points for points, found in hints if found)
-    if not strength or (not by_person and not hints[0][1] and strength < ENOUGH):
+    if not strength or (not by_person and not hints[0][1] and strength < MIN_STRENGTH):
         return 0.0
     return strength + (0.5 if by_person else 0.0) + (0.2 if _REASON.search(sentence) else 0.0)

@@ -20,7 +20,7 @@ _CODE = re.compile(r"`[^`\n]*`")
 _QUOTING_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _BLOCK = re.compile(r"\n\s*\n")
 # A longer message is pasted, but for its first and last paragraph, if these are short.
-TYPED = 1500
+MAX_TYPED_CHARS = 1500
 _PARAGRAPH = 500
 
 _POLITE = (
@@ -177,7 +177,7 @@ _ANY = "|".join((*_STRONG.values(), *_REMEMBER.values(), *_BINDING.values()))
 _HINT = re.compile(rf"\b(?:{_ANY})", re.IGNORECASE)
 
 
-class Said(StrEnum):
+class DirectiveKind(StrEnum):
     """In which way a person said so."""
 
     STATED = "stated"
@@ -185,37 +185,37 @@ class Said(StrEnum):
     ORDER = "order"
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     """Of a person's message what they are likely to have typed: no quotes of others, no code, of
     a long one only the paragraphs at its ends."""
     text = _QUOTING_LINE.sub("", text)
-    if len(text) <= TYPED:
+    if len(text) <= MAX_TYPED_CHARS:
         return text
     blocks = [block for block in _BLOCK.split(text) if block.strip()]
     ends = dict.fromkeys((*blocks[:1], *blocks[-1:]))
     return "\n\n".join(block for block in ends if len(block) <= _PARAGRAPH)
 
 
-def says_so(sentence: str) -> Said | None:
+def directive_kind(sentence: str) -> DirectiveKind | None:
     """In which way a sentence of a person lays something down; None if it does not."""
     bare = squeeze(_CODE.sub("CODE", _QUOTED.sub(" ", sentence)))
     if _ASKS.search(bare) or (_TALK.search(bare) and not _ORDERED.search(bare)):
         return None
     if _ALL_REMEMBER.search(bare):
-        return Said.REMEMBER
+        return DirectiveKind.REMEMBER
     if _ALL_STRONG.search(bare):
-        return Said.STATED
+        return DirectiveKind.STATED
     if _ORDERED.search(bare):
-        return Said.ORDER
+        return DirectiveKind.ORDER
     if _TELLS.search(bare):
         return None
-    return Said.ORDER if _ALL_BINDING.search(bare) or _EASTERN.search(bare) else None
+    return DirectiveKind.ORDER if _ALL_BINDING.search(bare) or _EASTERN.search(bare) else None
 
 
-def lines_laid_down(text: str) -> list[tuple[str, Said]]:
+def find_directives(text: str) -> list[tuple[str, DirectiveKind]]:
     """The sentences of a person's message that lay something down, in their order."""
-    mine = typed(text)
+    mine = typed_text(text)
     if not (_HINT.search(mine) or not mine.isascii()):
         return []
-    found = ((squeeze(plain(s)), says_so(s)) for s in sentences(mine))
+    found = ((squeeze(plain(s)), directive_kind(s)) for s in sentences(mine))
     return [(sentence, said) for sentence, said in found if said is not None]

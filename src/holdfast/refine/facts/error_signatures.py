@@ -22,11 +22,11 @@ _SHORTEST = 18
 PATTERNS = {"says": _ERROR_LINE, "replaced": _REPLACED, "longest": _LONGEST}
 
 
-def error_lines(text: str, most: int = 5) -> list[str]:
+def error_lines(text: str, limit: int = 5) -> list[str]:
     """The lines of an output that say what went wrong, the last first."""
     lines = [line.strip() for line in text[-20_000:].splitlines()]
     told = [line for line in lines if re.search(_ERROR_LINE, line, re.I) and signature_of(line)]
-    return list(reversed(told))[:most]
+    return list(reversed(told))[:limit]
 
 
 def signature_of(line: str) -> str:

@@ -28,8 +28,8 @@ from holdfast.model.knowledge import (
 from holdfast.model.trust import ENDED, Status, Trust, least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.core.statement_similarity import Shape, amends, overlap, same, shape_of
-from holdfast.refine.facts.junk_filter import Junk, junk
-from holdfast.refine.facts.solutions import Solved, find_solved, recurred
+from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
+from holdfast.refine.facts.solutions import SolvedProblem, find_solved_problems, recurrences
 
 _RULES = (ClaimKind.RULING, ClaimKind.DECISION)
 
@@ -119,7 +119,7 @@ class FactBuilder:
         wanted = {claim.id for claim in remembered}
         self._note_forgotten([*ordered, *claims])
         for claim in ordered:
-            why = None if claim.id in wanted else junk(claim)
+            why = None if claim.id in wanted else junk_reason(claim)
             if why is not None:
                 self.dropped[why.value] += 1
             else:
@@ -127,8 +127,8 @@ class FactBuilder:
         for claim in claims:
             if claim.kind is ClaimKind.CORE_LOGIC:
                 self._state(claim, FactKind.CORE_LOGIC, False)
-        solved, left = find_solved(claims)
-        self.dropped[Junk.UNPROVEN.value] += left
+        solved, left = find_solved_problems(claims)
+        self.dropped[JunkReason.UNPROVEN.value] += left
         for one in solved:
             self._solve(one, claims)
 
@@ -154,7 +154,7 @@ class FactBuilder:
         if known is None:
             known = self._found(claim, kind, shape)
         else:
-            self.dropped[Junk.DUPLICATE.value] += 1
+            self.dropped[JunkReason.DUPLICATE.value] += 1
         self._strengthen(known, claim, remembered)
         self._retire(known, claim, shape, near)
 
@@ -174,9 +174,9 @@ class FactBuilder:
         """The facts that share words with a statement, the most alike first."""
         met: dict[int, FactDraft] = {}
         for word in shape.said:
-            for growing in self._having.get(word, ()):
-                if growing.kind is kind:
-                    met[id(growing)] = growing
+            for draft in self._having.get(word, ()):
+                if draft.kind is kind:
+                    met[id(draft)] = draft
         return sorted(
             met.values(), key=lambda g: (-overlap(shape.said, g.shape.said), g.since, g.id)
         )
@@ -209,7 +209,7 @@ class FactBuilder:
         old.until, old.superseded_by = time, new.uri
         new.supersedes.append(old.uri)
 
-    def _solve(self, one: Solved, claims: Sequence[Claim]) -> None:
+    def _solve(self, one: SolvedProblem, claims: Sequence[Claim]) -> None:
         claim = one.solution
         if self._is_forgotten(FactKind.SOLUTION, shape_of(claim.text)):
             return
@@ -229,13 +229,13 @@ class FactBuilder:
         known.statement_ids.add(fact_id(known.kind, claim.text))
         known.add_evidence(claim.time, claim_uri(claim), How.STATED)
         known.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
-        for again in recurred(one, claims):
+        for again in recurrences(one, claims):
             if known.holds_at(again.time):
                 known.add_evidence(again.time, claim_uri(again), How.RECURRED)
 
 
-def _same_matter(growing: FactDraft, one: Solved) -> bool:
-    own = {claim.id for claim in growing.claims}
+def _same_matter(draft: FactDraft, one: SolvedProblem) -> bool:
+    own = {claim.id for claim in draft.claims}
     return any(claim.id in own for claim in one.before)
 
 
@@ -259,30 +259,30 @@ def apply_decisions(facts: FactBuilder, decisions: Iterable[Curated]) -> list[Fa
     decided = {c.id: c for c in decisions if c.kind == "fact"}
     kept: list[FactDraft] = []
     merged: list[tuple[FactDraft, str]] = []
-    for growing in facts.drafts:
-        about = [decided[name] for name in sorted(growing.statement_ids) if name in decided]
+    for draft in facts.drafts:
+        about = [decided[name] for name in sorted(draft.statement_ids) if name in decided]
         into = next((c.into for c in about if c.into), "")
         if into:
-            merged.append((growing, into))
+            merged.append((draft, into))
             continue
         said = max((c for c in about if c.text), key=lambda c: c.time, default=None)
         if said is not None:
-            growing.content = said.text
-            growing.trust = Trust.USER
-            growing.set_status(Status.VERIFIED, max(said.time, growing.since), growing.uri)
-        kept.append(growing)
-    for growing, into in merged:
-        _merge(growing, into, kept)
+            draft.content = said.text
+            draft.trust = Trust.USER
+            draft.set_status(Status.VERIFIED, max(said.time, draft.since), draft.uri)
+        kept.append(draft)
+    for draft, into in merged:
+        _merge(draft, into, kept)
     return kept
 
 
-def _merge(growing: FactDraft, into: str, kept: Iterable[FactDraft]) -> None:
+def _merge(draft: FactDraft, into: str, kept: Iterable[FactDraft]) -> None:
     """What bears on a fact bears on the one that stands for it, and what it retired is retired."""
     for other in kept:
-        if other.superseded_by == growing.uri and other.uri != into:
+        if other.superseded_by == draft.uri and other.uri != into:
             other.superseded_by = into
         if other.uri == into:
-            for bearing in growing.evidence:
+            for bearing in draft.evidence:
                 other.add_evidence(bearing.time, bearing.uri, bearing.how)
-            other.claims += growing.claims
-            other.supersedes += [name for name in growing.supersedes if name != other.uri]
+            other.claims += draft.claims
+            other.supersedes += [name for name in draft.supersedes if name != other.uri]

@@ -17,12 +17,12 @@ from holdfast.model.knowledge import Claim, ClaimKind, FactKind, How, Review, Re
 from holdfast.model.trust import ENDED, Status
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import fact_passage
-from holdfast.refine.core.statement_similarity import overlap, shape_of
+from holdfast.refine.core.statement_similarity import jaccard, statement_features
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
-from holdfast.refine.facts.fact_builder import Facts, Growing, decide, named
-from holdfast.refine.facts.rule_violations import Check, check_of, judge
+from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
+from holdfast.refine.facts.rule_violations import RuleCheck, rule_check, complies
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.facts import Knowledge, Known
+from holdfast.store.protocol.facts import DerivedKnowledge, FactWithPassage
 
 NAME = "facts"
 VERSION = 2
@@ -51,12 +51,12 @@ def update_bank_facts(writer: Writer, bank: str) -> None:
             writer.put_knowledge(bank, _knowledge(writer, bank))
 
 
-def _knowledge(writer: Writer, bank: str) -> Knowledge:
+def _knowledge(writer: Writer, bank: str) -> DerivedKnowledge:
     claims = writer.claims(bank)
     decisions = writer.curated_in(bank, "")
-    facts = Facts(decisions)
+    facts = FactBuilder(decisions)
     facts.grow(claims, _remembered(writer, bank))
-    shown = decide(facts, decisions)
+    shown = apply_decisions(facts, decisions)
     _hold_against_deeds(writer, bank, shown)
     _count_uses(writer.uses(bank), shown)
     _confirm(writer.curations(bank), shown)
@@ -64,16 +64,16 @@ def _knowledge(writer: Writer, bank: str) -> Knowledge:
     reviews = _review(bank, shown, decisions)
     course = ClaimOutcomes(claims)
     course.apply_claims()
-    for growing in shown:
-        _end_claims(course, growing)
-    made = [growing.fact(bank) for growing in shown]
-    return Knowledge(
+    for draft in shown:
+        _end_claims(course, draft)
+    made = [draft.fact(bank) for draft in shown]
+    return DerivedKnowledge(
         [
-            Known(fact, fact_passage(fact) if growing.is_told else None)
-            for fact, growing in zip(made, shown, strict=True)
+            FactWithPassage(fact, fact_passage(fact) if draft.is_told else None)
+            for fact, draft in zip(made, shown, strict=True)
         ],
-        [*(life for growing in shown for life in growing.lives), *course.status_changes()],
-        [bearing._replace(fact=growing.id) for growing in shown for bearing in growing.bearings],
+        [*(life for draft in shown for life in draft.lives), *course.status_changes()],
+        [bearing._replace(fact=draft.id) for draft in shown for bearing in draft.bearings],
         reviews,
         sorted(facts.dropped.items()),
     )
@@ -98,34 +98,34 @@ def _remembered(writer: Writer, bank: str) -> list[Claim]:
     return found
 
 
-def _hold_against_deeds(writer: Writer, bank: str, shown: Iterable[Growing]) -> None:
+def _hold_against_deeds(writer: Writer, bank: str, shown: Iterable[FactDraft]) -> None:
     """Count what was done along with a rule, once a session, and what was done against it."""
-    checks: list[tuple[Growing, Check]] = []
-    for growing in shown:
-        check = check_of(growing.content) if growing.kind is FactKind.RULE else None
+    checks: list[tuple[FactDraft, RuleCheck]] = []
+    for draft in shown:
+        check = rule_check(draft.content) if draft.kind is FactKind.RULE else None
         if check is not None:
-            checks.append((growing, check))
-    words = dict.fromkeys(word for _, check in checks for word in check.words)
+            checks.append((draft, check))
+    words = dict.fromkeys(word for _, check in checks for word in check.search_words)
     followed: set[tuple[str, str]] = set()
     for turn in writer.deeds(bank, list(words)):
-        for growing, check in checks:
-            if not turn.time or not growing.holds_at(turn.time) or turn.time == growing.since:
+        for draft, check in checks:
+            if not turn.time or not draft.holds_at(turn.time) or turn.time == draft.since:
                 continue
-            went = judge(check, turn)
+            went = complies(check, turn)
             if went is False:
-                growing.bear(turn.time, uri("turn", turn.id), How.BREACHED)
-            elif went and (growing.id, turn.session) not in followed:
-                followed.add((growing.id, turn.session))
-                growing.bear(turn.time, uri("turn", turn.id), How.FOLLOWED)
+                draft.bear(turn.time, uri("turn", turn.id), How.BREACHED)
+            elif went and (draft.id, turn.session) not in followed:
+                followed.add((draft.id, turn.session))
+                draft.bear(turn.time, uri("turn", turn.id), How.FOLLOWED)
 
 
-def _count_uses(uses: Iterable[Used], shown: Iterable[Growing]) -> None:
+def _count_uses(uses: Iterable[Used], shown: Iterable[FactDraft]) -> None:
     """What a session was told and made use of is borne out by it, once a session."""
-    stated: dict[str, dict[str, Growing]] = {}
-    for growing in shown:
-        names = [uri("fact", name) for name in growing.names] + [named(c) for c in growing.claims]
-        for name in (growing.uri, *names):
-            stated.setdefault(name, {})[growing.id] = growing
+    stated: dict[str, dict[str, FactDraft]] = {}
+    for draft in shown:
+        names = [uri("fact", name) for name in draft.names] + [claim_uri(c) for c in draft.claims]
+        for name in (draft.uri, *names):
+            stated.setdefault(name, {})[draft.id] = draft
     counted: set[tuple[str, str]] = set()
     for use in uses:
         found = list(stated.get(use.record, {}).values())
@@ -137,59 +137,59 @@ def _count_uses(uses: Iterable[Used], shown: Iterable[Growing]) -> None:
             known.bear(use.time, uri("turn", use.turn) if use.turn else use.record, How.USED)
 
 
-def _confirm(log: Sequence[Curation], shown: Iterable[Growing]) -> None:
+def _confirm(log: Sequence[Curation], shown: Iterable[FactDraft]) -> None:
     """That a person says a fact still holds bears it out, once for each person."""
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     said = [e for e in log if e.action is Action.CONFIRM and str(e.seq) not in undone]
-    facts = {growing.uri: growing for growing in shown} if said else {}
+    facts = {draft.uri: draft for draft in shown} if said else {}
     latest = {(entry.target, entry.who): entry for entry in said if entry.target in facts}
     for (target, _), entry in latest.items():
         if facts[target].holds_at(entry.time):
-            facts[target].bear(entry.time, target, How.CONFIRMED)
+            facts[target].add_evidence(entry.time, target, How.CONFIRMED)
 
 
-def _dispute(shown: Sequence[Growing], claims: Iterable[Claim]) -> None:
+def _dispute(shown: Sequence[FactDraft], claims: Iterable[Claim]) -> None:
     """A person says that a rule is wrong, without laying down another; or anybody that a solution
-    was none. Tests that passed cannot tell that, so it is for a person to decide."""
+    was none. Tests that passed cannot tell that, so it is for a person to apply_decisions."""
     for claim in claims:
         if claim.kind is not ClaimKind.DISPROOF:
             continue
-        said = shape_of(claim.text)
+        said = statement_features(claim.text)
         about = [g for g in shown if claim.by_person or g.kind is FactKind.SOLUTION]
         near = [g for g in about if g.holds_at(claim.time) and g.since < claim.time]
-        scored = [(len(said.topic & g.shape.topic), overlap(said.topic, g.shape.topic), g.id, g)
+        scored = [(len(said.topic & g.shape.topic), jaccard(said.topic, g.shape.topic), g.id, g)
                   for g in near]  # fmt: skip
         shared, alike, _, best = max(scored, default=(0, 0.0, "", None), key=lambda s: s[:3])
         if best is not None and shared >= 2 and alike >= _DISPUTED:
-            best.bear(claim.time, named(claim), How.DISPUTED)
+            best.bear(claim.time, claim_uri(claim), How.DISPUTED)
 
 
-def _review(bank: str, shown: Iterable[Growing], decisions: Iterable[Curated]) -> list[Review]:
-    """What people should decide, and have decided. A rule that was kept is asked about again only
+def _review(bank: str, shown: Iterable[FactDraft], decisions: Iterable[Curated]) -> list[Review]:
+    """What people should apply_decisions, and have decided. A rule that was kept is asked about again only
     for what comes after."""
     verdicts = {c.id: c for c in decisions if c.kind == "review" and c.text}
     found: list[Review] = []
-    for growing in shown:
+    for draft in shown:
         since = ""
-        while item := _item(bank, growing, since):
+        while item := _item(bank, draft, since):
             verdict = verdicts.get(item.id)
             if verdict is None:
-                if growing.status not in ENDED:
+                if draft.status not in ENDED:
                     found.append(item)
                 break
             state = ReviewState(verdict.text)
             found.append(_decided(item, verdict, state))
             if state is ReviewState.RETIRED:
-                growing.become(Status.RETRACTED, verdict.time, uri("review", item.id))
-                growing.until = verdict.time
+                draft.become(Status.RETRACTED, verdict.time, uri("review", item.id))
+                draft.until = verdict.time
                 break
             since = verdict.time
-            growing.bear(verdict.time, uri("review", item.id), How.STATED)
+            draft.bear(verdict.time, uri("review", item.id), How.STATED)
     return found
 
 
-def _item(bank: str, growing: Growing, since: str) -> Review | None:
-    against = [b for b in growing.bearings if b.against and b.time > since]
+def _item(bank: str, draft: FactDraft, since: str) -> Review | None:
+    against = [b for b in draft.bearings if b.against and b.time > since]
     breaches = [b for b in against if b.how is How.BREACHED]
     disputes = [b for b in against if b.how is How.DISPUTED]
     if disputes:
@@ -200,9 +200,9 @@ def _item(bank: str, growing: Growing, since: str) -> Review | None:
         reason = f"{len(breaches)} deeds went against it"
     else:
         return None
-    id = content_id("review", growing.id, kind, since)
+    id = content_id("review", draft.id, kind, since)
     names = tuple(dict.fromkeys(b.uri for b in told))
-    return Review(bank, id, kind, growing.uri, reason, opened, names)
+    return Review(bank, id, kind, draft.uri, reason, opened, names)
 
 
 def _decided(item: Review, verdict: Curated, state: ReviewState) -> Review:
@@ -212,12 +212,12 @@ def _decided(item: Review, verdict: Curated, state: ReviewState) -> Review:
     )  # fmt: skip
 
 
-def _end_claims(course: ClaimOutcomes, growing: Growing) -> None:
-    """The statements of a fact share its fate; where they stand, the fact that holds is named."""
-    for life in growing.lives:
+def _end_claims(course: ClaimOutcomes, draft: FactDraft) -> None:
+    """The statements of a fact share its fate; where they stand, the fact that holds is claim_uri."""
+    for life in draft.lives:
         if life.status in ENDED:
-            name = growing.superseded_by if life.status is Status.SUPERSEDED else growing.uri
-            for claim in growing.claims:
+            name = draft.superseded_by if life.status is Status.SUPERSEDED else draft.uri
+            for claim in draft.claims:
                 if claim.exchange and claim.time < life.time:
                     course.set_status(claim, life.time, life.status, name or life.because)
                 elif claim.time < life.time:

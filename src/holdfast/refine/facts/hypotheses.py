@@ -184,7 +184,7 @@ def is_debugging(turns: Sequence[Turn]) -> bool:
     for turn in turns:
         if turn.role is Role.USER and _TROUBLE.search(turn.text[:2000]):
             return True
-        if turn.tool is not None and turn.tool.ok is False and turn.tool.name in signals.SHELLS:
+        if turn.tool is not None and turn.tool.ok is False and turn.tool.name in signals.SHELL_TOOLS:
             return True
     return False
 

@@ -10,11 +10,11 @@ import re
 from enum import StrEnum
 
 from holdfast.model.knowledge import Claim, ClaimKind
-from holdfast.refine.core.statement_similarity import shape_of, tokens
-from holdfast.refine.facts.directives import typed
+from holdfast.refine.core.statement_similarity import statement_features, tokens
+from holdfast.refine.facts.directives import typed_text
 
 
-class Junk(StrEnum):
+class JunkReason(StrEnum):
     """Why a claim is no fact."""
 
     SHORT = "short"
@@ -81,26 +81,26 @@ _COMMAND = re.compile(
 )
 
 
-def junk(claim: Claim) -> Junk | None:
+def junk_reason(claim: Claim) -> JunkReason | None:
     """Why a person's statement is no rule; None where it is one."""
     text = claim.text
-    shape = shape_of(text)
+    shape = statement_features(text)
     telling = [t for t in dict.fromkeys(tokens(text)) if t not in _POINTS]
-    if len(text) < (6 if not text.isascii() else _SHORTEST) or len(shape.said) < 2:
-        return Junk.SHORT
+    if len(text) < (6 if not text.isascii() else _SHORTEST) or len(shape.content) < 2:
+        return JunkReason.SHORT
     if _ONE_OFF.search(text):
-        return Junk.ONE_OFF
+        return JunkReason.ONE_OFF
     if _TALK.search(text) or text.rstrip().endswith(("?", "？")):
-        return Junk.TALK
-    if len(text) > LONGEST or typed(text) != text:
-        return Junk.PASTED
+        return JunkReason.TALK
+    if len(text) > LONGEST or typed_text(text) != text:
+        return JunkReason.PASTED
     named = 2 if _COMMAND.search(text) else 0
-    left = len(shape.said - _POINTS) + named
+    left = len(shape.content - _POINTS) + named
     if left < 2 or len(telling) + named < 3 or (left < 4 and _ANAPHORA.search(text)):
-        return Junk.VAGUE
+        return JunkReason.VAGUE
     if claim.kind is ClaimKind.DECISION:
         if claim.share < _OWN_SHARE:
-            return Junk.PASTED
+            return JunkReason.PASTED
         if not _GENERAL.search(text):
-            return Junk.VAGUE
+            return JunkReason.VAGUE
     return None

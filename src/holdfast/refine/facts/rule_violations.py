@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from holdfast.language import stem
 from holdfast.model.records import Turn
-from holdfast.refine.core.signals import EDIT_TOOLS, SHELLS
-from holdfast.refine.core.statement_similarity import shape_of
+from holdfast.refine.core.signals import EDIT_TOOLS, SHELL_TOOLS
+from holdfast.refine.core.statement_similarity import statement_features
 
 # Programs that a rule may be about; a word that is none of these is no command.
 COMMANDS = frozenset(
@@ -42,36 +42,36 @@ _PATH = re.compile(r"(?<![\w/])[\w.@-]*/[\w./@-]*")
 _A_TEST = re.compile(r"(?:^|/)(?:test_[^/]+|[^/]+[._]test\.[^/]+|[^/]+\.spec\.[^/]+)$")
 
 
-class Check(NamedTuple):
+class RuleCheck(NamedTuple):
     """What to look for: commands that are wanted and not, folders that must not be edited, and
     those that tests go into."""
 
     wanted: frozenset[str] = frozenset()
     unwanted: frozenset[str] = frozenset()
-    untouched: tuple[str, ...] = ()
-    tests_in: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    test_folders: tuple[str, ...] = ()
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def search_words(self) -> tuple[str, ...]:
         """What a deed that tells must hold."""
-        own = (*sorted(self.wanted | self.unwanted), *(p.strip("/") for p in self.untouched))
-        return (*own, "test") if self.tests_in else own
+        own = (*sorted(self.wanted | self.unwanted), *(p.strip("/") for p in self.protected))
+        return (*own, "test") if self.test_folders else own
 
 
-def check_of(rule: str) -> Check | None:
+def rule_check(rule: str) -> RuleCheck | None:
     """What a rule forbids and asks for, as far as deeds can tell; None if they cannot."""
     named = (path.rstrip(".") for path in _PATH.findall(rule))
     paths = tuple(path for path in named if len(path.strip("/.")) > 2)
     if paths and _FORBIDDEN_EDIT.search(rule):
-        return Check(untouched=paths)
-    shape = shape_of(rule)
-    if paths and _TESTS_GO.search(rule) and not shape.forbids:
-        return Check(tests_in=paths)
+        return RuleCheck(protected=paths)
+    shape = statement_features(rule)
+    if paths and _TESTS_GO.search(rule) and not shape.is_prohibition:
+        return RuleCheck(test_folders=paths)
     commands = {word.strip("`'\".!").lower() for word in re.split(r"[\s,;:()]+", rule)} & COMMANDS
-    unwanted = {word for word in commands if {word, stem(word)} & shape.turned_down}
+    unwanted = {word for word in commands if {word, stem(word)} & shape.rejected}
     if not unwanted or _narrow(rule, unwanted):
         return None
-    return Check(frozenset(commands - unwanted), frozenset(unwanted))
+    return RuleCheck(frozenset(commands - unwanted), frozenset(unwanted))
 
 
 def _narrow(rule: str, unwanted: set[str]) -> bool:
@@ -88,14 +88,14 @@ _LOOSE = frozenset(
 )
 
 
-def judge(check: Check, turn: Turn) -> bool | None:
+def complies(check: RuleCheck, turn: Turn) -> bool | None:
     """Whether a deed goes along with a rule (True) or against it (False); None if it tells not."""
     tool = turn.tool
     if tool is None or tool.ok is False:
         return None
     if tool.name in EDIT_TOOLS:
         return _judge_edit(check, tool.target)
-    if tool.name not in SHELLS or not (check.wanted or check.unwanted):
+    if tool.name not in SHELL_TOOLS or not (check.wanted or check.unwanted):
         return None
     programs = {_program(part) for part in _SEGMENT.split(tool.action)}
     if programs & check.unwanted:
@@ -108,12 +108,12 @@ def _program(part: str) -> str:
     return words[0].rpartition("/")[2] if words else ""
 
 
-def _judge_edit(check: Check, path: str) -> bool | None:
+def _judge_edit(check: RuleCheck, path: str) -> bool | None:
     path = path.replace("\\", "/")
-    if any(_within(path, folder) for folder in check.untouched):
+    if any(_within(path, folder) for folder in check.protected):
         return False
-    if check.tests_in and _A_TEST.search(path):
-        return any(_within(path, folder) for folder in check.tests_in)
+    if check.test_folders and _A_TEST.search(path):
+        return any(_within(path, folder) for folder in check.test_folders)
     return None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.model.knowledge import Claim, ClaimKind
-from holdfast.refine.core.statement_similarity import overlap, shape_of
+from holdfast.refine.core.statement_similarity import jaccard, statement_features
 
 # A breakthrough is a success after so many failures; a repeated problem came up so often.
 FAILURES = 3
@@ -15,7 +15,7 @@ _SAME_WORDS = 0.5
 _SAME_FILES_WORDS = 0.25
 
 
-class Solved(NamedTuple):
+class SolvedProblem(NamedTuple):
     """A problem's solution, what was tried before, and how many attempts it took in all."""
 
     solution: Claim
@@ -23,9 +23,9 @@ class Solved(NamedTuple):
     attempts: int
 
 
-def find_solved(claims: Iterable[Claim]) -> tuple[list[Solved], int]:
+def find_solved_problems(claims: Iterable[Claim]) -> tuple[list[SolvedProblem], int]:
     """The solutions worth to keep for good, by time; and how many others there are."""
-    kept: list[Solved] = []
+    kept: list[SolvedProblem] = []
     left = 0
     for group in _groups(claims):
         before: list[Claim] = []
@@ -36,7 +36,7 @@ def find_solved(claims: Iterable[Claim]) -> tuple[list[Solved], int]:
             attempts = claim.attempts + sum(c.attempts for c in before)
             times = 1 + len({c.exchange for c in before})
             if attempts >= FAILURES or times >= TIMES:
-                kept.append(Solved(claim, tuple(before), max(attempts, times)))
+                kept.append(SolvedProblem(claim, tuple(before), max(attempts, times)))
             else:
                 left += 1
             before.append(claim)
@@ -61,12 +61,12 @@ def same_problem(one: Claim, other: Claim) -> bool:
     """By the error's signature; else by words, fewer of them where the same files changed."""
     if one.signature or other.signature:
         return one.signature == other.signature
-    alike = overlap(shape_of(one.problem).said, shape_of(other.problem).said)
+    alike = jaccard(statement_features(one.problem).content, statement_features(other.problem).content)
     needed = _SAME_FILES_WORDS if set(one.files) & set(other.files) else _SAME_WORDS
     return alike >= needed
 
 
-def recurred(solved: Solved, claims: Sequence[Claim]) -> list[Claim]:
+def recurrences(solved: SolvedProblem, claims: Sequence[Claim]) -> list[Claim]:
     """The attempts at the same problem that came after its solution."""
     end = solved.solution.time
     return [

@@ -19,7 +19,7 @@ from holdfast.model.records import Exchange, Turn
 from holdfast.refine.memories.retention_rules import MOST, WHAT_LIMIT, WHY_LIMIT, sighting
 from holdfast.refine.model_output.evidence import FACT_SHARE, TOLD_SHARE, Evidence, clean
 from holdfast.refine.sessions.summaries import exchange_hash
-from holdfast.store.protocol.model_calls import Summaries
+from holdfast.store.protocol.model_calls import ModelSummaries
 
 _SHORT = 120
 
@@ -72,7 +72,7 @@ def _known(listed: str, evidence: Evidence) -> str:
 class Extracted:
     """Finds what was extracted in a bank."""
 
-    def __init__(self, store: Summaries, bank: str) -> None:
+    def __init__(self, store: ModelSummaries, bank: str) -> None:
         self._store = store
         self._bank = bank
         self._any = store.has_summaries(bank)

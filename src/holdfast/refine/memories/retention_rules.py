@@ -73,7 +73,7 @@ def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) 
     ran = [
         (turn, command)
         for turn in turns
-        if turn.tool is not None and turn.tool.name in signals.SHELLS
+        if turn.tool is not None and turn.tool.name in signals.SHELL_TOOLS
         if (command := parse_command(turn.tool)) is not None
     ]
     cause = _cause(exchange, turns)
@@ -156,7 +156,7 @@ def sighting(
 
 def _tested(turns: Sequence[Turn]) -> bool | None:
     """How the last run of the tests ended."""
-    runs = [t.tool.ok for t in turns if t.tool is not None and signals.is_test(t)]
+    runs = [t.tool.ok for t in turns if t.tool is not None and signals.ran_tests(t)]
     return runs[-1] if runs else None
 
 
@@ -171,7 +171,7 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> Sighting | No
         more = len(changed) - _NAMED
         lead += f" in {', '.join(changed[:_NAMED])}" + (f" and {more} more" if more > 0 else "")
     proof = [t for t in turns if t.tool is not None and t.tool.name in signals.EDIT_TOOLS][:2]
-    tests = [t for t in turns if signals.is_test(t)]
+    tests = [t for t in turns if signals.ran_tests(t)]
     return sighting(
         x,
         Network.EXPERIENCE,

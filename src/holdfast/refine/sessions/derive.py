@@ -18,7 +18,7 @@ from holdfast.refine.sessions.digests import make_digest
 from holdfast.refine.sessions.exchanges import Grouping
 from holdfast.refine.sessions.overlay import Overlay, Sight
 from holdfast.store.protocol import Derived, Stale, Writer
-from holdfast.store.protocol.curation import Hidden
+from holdfast.store.protocol.curation import HiddenTurn
 
 
 class Turns(Protocol):
@@ -109,7 +109,7 @@ def derive(
         if group := grouping.add(turn):
             yield from close(group)
         if overlay.hides(turn, grouping.exchange):
-            yield Hidden(turn.id)
+            yield HiddenTurn(turn.id)
             continue
         yield overlay.place(passages.build(turn), turn, grouping.exchange)
         if turn.role is Role.ASSISTANT:

@@ -56,7 +56,7 @@ class Grouping:
         if self._dialogue:
             closes = len(self._turns) == DIALOGUE_TURNS
         else:
-            closes = asks and self._answered and not signals.is_go_on(turn.text)
+            closes = asks and self._answered and not signals.is_go_ahead(turn.text)
         closed = self.finish() if closes else []
         self._answered = self._answered or not asks
         self._held += len(turn.text)
@@ -97,9 +97,9 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
     modified = _files(turns, signals.EDIT_TOOLS)
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     asks = signals.is_question(request)
-    changed = bool(modified or commits) or (signals.delegates(turns) and not asks)
+    changed = bool(modified or commits) or (signals.uses_subagents(turns) and not asks)
     title = _title(request, reply, modified, commits)
-    told = [cut(fact, 300) for fact in signals.telling(turns, FACTS_LIMIT + 1)]
+    told = [cut(fact, 300) for fact in signals.notable_sentences(turns, FACTS_LIMIT + 1)]
     told = [fact for fact in told if _bare(fact) != _bare(title)]
     facts = [f"Committed: {message}" for message in commits][:2] + told
     first, last = turns[0], turns[-1]
@@ -112,11 +112,11 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
         last_seq=last.seq,
         started=times[0] if times else "",
         ended=times[-1] if times else "",
-        type=signals.classify(request, title, changed, _decided(request, told)),
+        type=signals.classify_exchange(request, title, changed, _decided(request, told)),
         title=title,
         summary=_summary(reply, turns, modified),
         details=_details(request, turns, reply, modified),
-        outcome=signals.ending(turns, changed),
+        outcome=signals.infer_outcome(turns, changed),
         trust=least_trusted(turn.trust for turn in turns),
         facts=tuple(facts[:FACTS_LIMIT]),
         keywords=extract_keywords(request, reply, [*modified, *read]),
@@ -204,7 +204,7 @@ def _deeds(turns: Sequence[Turn], modified: Sequence[str]) -> str:
     parts: list[str] = []
     if modified:
         parts.append(f"Changed {', '.join(modified[:4])}" + (" …" if len(modified) > 4 else ""))
-    commands = [t.tool for t in turns if t.tool is not None and t.tool.name in signals.SHELLS]
+    commands = [t.tool for t in turns if t.tool is not None and t.tool.name in signals.SHELL_TOOLS]
     if commands:
         ran = cut(commands[-1].action.split("\n", 1)[0], 80)
         state = {True: "ok", False: "failed", None: "no result"}[commands[-1].ok]
@@ -221,7 +221,7 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
     for tool in failed[:3]:
         what = tool.target or tool.action.split("\n", 1)[0]
         lines.append(cut(f"Failed: {tool.name} {what}: {tool.result}", 220))
-    tests = [turn.tool for turn in turns if signals.is_test(turn)]
+    tests = [turn.tool for turn in turns if signals.ran_tests(turn)]
     if tests and tests[-1] is not None:
         verdict = {True: "passed", False: "failed", None: "no result"}[tests[-1].ok]
         lines.append(cut(f"Tests: {verdict} ({tests[-1].result or tests[-1].action})", 200))

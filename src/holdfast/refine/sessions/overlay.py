@@ -23,7 +23,7 @@ from holdfast.refine.sessions.digests import digest_id
 from holdfast.refine.sessions.exchanges import TITLE_LIMIT, exchange_id, make_exchange
 from holdfast.refine.sessions.summaries import ByModel, Made
 from holdfast.store.protocol import Derived
-from holdfast.store.protocol.curation import Superseded
+from holdfast.store.protocol.curation import SupersededText
 
 _LINE = "\n"
 
@@ -82,13 +82,13 @@ class Overlay:
         known = self._curated.get((kind, id))
         return known if known is not None and known.text else None
 
-    def say(self, turn: Turn) -> tuple[Turn, list[Superseded]]:
+    def say(self, turn: Turn) -> tuple[Turn, list[SupersededText]]:
         """A turn in its words of now, and those of then if they were corrected."""
         known = self._correction("turn", turn.id)
         if known is None:
             return turn, []
         was = turn.text if turn.tool is None else turn.tool.result
-        return worded(turn, known.text), [Superseded("turn", turn.id, was)]
+        return worded(turn, known.text), [SupersededText("turn", turn.id, was)]
 
     def place(self, passage: Passage, turn: Turn, exchange: str) -> Passage:
         """The passage of a turn; what a person says of the whole exchange supersedes what was
@@ -115,7 +115,7 @@ class Overlay:
         if known is None:
             claims = make_claims(by_rules, shown, self._speaker)
             return made, [made, exchange_passage(made), *claims]
-        was = Superseded("exchange", id, exchange_passage(made).body)
+        was = SupersededText("exchange", id, exchange_passage(made).body)
         made = correct_exchange(made, known.text)
         anew = make_claims(made, [_said_by_person(shown[0], known)], Requester())
         # Nobody said so in any turn: it stands in the exchange as a whole.
@@ -132,7 +132,7 @@ class Overlay:
         made = self._by_model.digest(made, exchanges, closing)
         known = self._correction("digest", id)
         if known is not None:
-            yield Superseded("digest", id, digest_passage(made).body)
+            yield SupersededText("digest", id, digest_passage(made).body)
             made = correct_digest(made, known.text)
         yield made
         passage = digest_passage(made)

@@ -29,7 +29,7 @@ from holdfast.model.knowledge import Rule
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.recall.core.relevance import coverage, weigh
+from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.lookup.commit_links import web_address
 from holdfast.recall.query.terms import read_terms
 from holdfast.research.answering.quoted_status import QuotedStatuses
@@ -68,7 +68,7 @@ def ask(
     moment to look back from, as it would have been answered then."""
     if found.abstained:
         return _abstain(question, found, tuple(layers) or _searchable(reader, bank))
-    weight = weigh(reader, bank, read_terms(question).words).by_stem
+    weight = weigh_terms(reader, bank, read_terms(question).words).by_stem
     told = quote_digests_by_time(found.hits)
     fates = QuotedStatuses(reader, found.hits, as_of)
     links = [] if told else quote_causal_chain(found.hits, weight)

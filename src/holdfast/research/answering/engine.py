@@ -17,7 +17,7 @@ from holdfast.language import stem
 from holdfast.model.query import Answer, Confidence, Hit, Recalled
 from holdfast.model.research import Effort, Event, Stage
 from holdfast.recall.core.plan import Budget
-from holdfast.recall.core.relevance import coverage, weigh
+from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.research.answering.answer import AskRequest, ask, compose
 from holdfast.research.answering.evidence_chains import (
@@ -139,7 +139,7 @@ class _Case:
         way = ground.request
         self._scope = Scope(way.bank, way.layers, way.as_of, way.now)
         self._terms: Terms = read_terms(way.question)
-        self._weight = weigh(ground.reader, way.bank, self._terms.words).by_stem
+        self._weight = weigh_terms(ground.reader, way.bank, self._terms.words).by_stem
         self._until = ground.clock() + ground.effort.seconds
         self._tried: set[str] = set()
         self._new: dict[str, Hit] = {}

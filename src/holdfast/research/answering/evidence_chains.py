@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.language import cut, sentences, squeeze, stem, words
 from holdfast.model.query import Hit
-from holdfast.recall.core.relevance import share_of, stems_in
+from holdfast.recall.core.relevance import weight_share, stems_in
 from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
 
 # What a chain must cover of a question, and what each of its records must add to the rest.
@@ -68,7 +68,7 @@ def best_excerpt(weight: Mapping[str, float], text: str, must: str = "") -> tupl
                 continue
             stems = stems_in(weight, said)
             # One sentence more must be worth it.
-            worth = share_of(weight, stems) - 0.02 * size
+            worth = weight_share(weight, stems) - 0.02 * size
             if worth > most:
                 best, most = (cut(said, MAX_SENTENCE_CHARS), stems), worth
     return best
@@ -88,7 +88,7 @@ def covers_enough(weight: Mapping[str, float], covered: frozenset[str]) -> bool:
     missing = [value for key, value in weight.items() if key not in covered]
     mean = sum(weight.values()) / len(weight) if weight else 0.0
     heavy = any(value > _HEAVY * mean for value in missing)
-    return bool(weight) and not heavy and share_of(weight, covered) >= COVERED
+    return bool(weight) and not heavy and weight_share(weight, covered) >= COVERED
 
 
 def extend(
@@ -104,7 +104,7 @@ def extend(
     if chain.contains(hit.uri):
         return None
     said, covers = best_excerpt(weight, hit.text, must)
-    added = share_of(weight, covers - chain.covers)
+    added = weight_share(weight, covers - chain.covers)
     if not said or added < least or chain.covers <= covers:
         return None
     return Chain((*chain.links, Link(hit, said, covers)), (*chain.link_reasons, by))
@@ -115,6 +115,6 @@ def best_chains(weight: Mapping[str, float], chains: Sequence[Chain], most: int)
 
     def worth(chain: Chain) -> tuple[float, int, float]:
         sure = sum(link.hit.score for link in chain.links) / len(chain.links)
-        return -share_of(weight, chain.covers), len(chain.links), -sure
+        return -weight_share(weight, chain.covers), len(chain.links), -sure
 
     return sorted(chains, key=worth)[:most]

@@ -27,7 +27,7 @@ from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.git_history import Patch
 
-MOST_COMMITS = 2000
+MAX_COMMITS = 2000
 _BY_WORDS = 300
 _HALF_LIFE_DAYS = 365.0
 _REVIEW = 0.5
@@ -98,7 +98,7 @@ class _Part(NamedTuple):
     evidence: str = ""
 
 
-def experts(reader: Reader, bank: str | None, about: str, now: str, limit: int = 5) -> list[Expert]:
+def rank_experts(reader: Reader, bank: str | None, about: str, now: str, limit: int = 5) -> list[Expert]:
     """The people who know most about a file, a folder or a matter, then the programs, best
     first; nobody where no commit speaks of it."""
     accounts: dict[str, _Account] = {}
@@ -180,7 +180,7 @@ def _about(
     """The commits that concern something, each with how much it does, and the path that was
     meant, if it is one."""
     if _is_path(about):
-        commits, path = commits_touching(reader, bank, Filter(file=about), MOST_COMMITS)
+        commits, path = commits_touching(reader, bank, Filter(file=about), MAX_COMMITS)
         if commits:
             return path, ((commit, 1.0) for commit in commits)
     return "", _by_words(reader, bank, about)

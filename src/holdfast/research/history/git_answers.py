@@ -18,17 +18,17 @@ from holdfast.model.query import Answer, Confidence, Filter, Hit, Layer, Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.relevance import share_of, stems_in, weigh
+from holdfast.recall.core.relevance import weight_share, stems_in, weigh_terms
 from holdfast.recall.lookup.filters import commits_touching
-from holdfast.recall.query.question import when_of
+from holdfast.recall.query.question import find_time_range
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.recall.query.time_phrases import When
 from holdfast.recall.ranking.hits import hit as make_hit
 from holdfast.regex import regex
 from holdfast.research.answering.answer import AskRequest, compose
 from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS, Quote
-from holdfast.research.history.expertise import Expert, experts
-from holdfast.research.history.question_kinds import HistoryQuestion, QuestionKind, bare
+from holdfast.research.history.expertise import Expert, rank_experts
+from holdfast.research.history.question_kinds import HistoryQuestion, QuestionKind, without_article
 from holdfast.store.protocol import Reader
 
 MOST_COMMITS = 2000
@@ -78,7 +78,7 @@ def answer_from_history(reader: Reader, way: AskRequest, dig: HistoryQuestion, l
         return _decided(reader, way, dig)
     if dig.kind is QuestionKind.WHY:
         return None
-    when = when_of(reader, way.bank, way.question, way.as_of or way.now())
+    when = find_time_range(reader, way.bank, way.question, way.as_of or way.now())
     topic = _without_time(reader, way, dig.topic) if when is not None else dig.topic
     span = when if dig.kind is QuestionKind.CHANGES else None
     found = commits_about(reader, way, topic, span, dig.kind is not QuestionKind.REVERTED)
@@ -92,8 +92,8 @@ def answer_from_history(reader: Reader, way: AskRequest, dig: HistoryQuestion, l
 
 
 def _without_time(reader: Reader, way: AskRequest, topic: str) -> str:
-    told = when_of(reader, way.bank, topic, way.as_of or way.now())
-    return bare(told.rest) or topic if told is not None else topic
+    told = find_time_range(reader, way.bank, topic, way.as_of or way.now())
+    return without_article(told.rest) or topic if told is not None else topic
 
 
 def commits_about(
@@ -118,7 +118,7 @@ def commits_about(
 
 def _by_words(reader: Reader, way: AskRequest, topic: str, span: tuple[str, str], by_files: bool) -> FoundCommits:
     terms = read_terms(topic)
-    weight = weigh(reader, way.bank, terms.words).by_stem
+    weight = weigh_terms(reader, way.bank, terms.words).by_stem
     team = [Layer.TEAM.value]
     found: list[tuple[float, Commit]] = []
     for match in reader.search(way.bank, terms.all, team, _BY_WORDS, *span):
@@ -127,7 +127,7 @@ def _by_words(reader: Reader, way: AskRequest, topic: str, span: tuple[str, str]
             if isinstance(commit, Commit):
                 few = by_files and len(commit.files) <= _FEW_FILES
                 text = " ".join((said.body, *commit.files)) if few else said.body
-                covered = share_of(weight, stems_in(weight, text))
+                covered = weight_share(weight, stems_in(weight, text))
                 if covered >= _SPEAKS and _names_all(terms, text):
                     found.append((covered, commit))
     best = max((covered for covered, _ in found), default=0.0)
@@ -247,7 +247,7 @@ def _knows(reader: Reader, way: AskRequest, dig: HistoryQuestion, limit: int, re
     nobody's expertise, so some commit must speak of all of it."""
     if not commits_about(reader, way, dig.topic).commits:
         return None
-    known = experts(reader, way.bank, dig.topic, way.as_of or way.now(), 50)
+    known = rank_experts(reader, way.bank, dig.topic, way.as_of or way.now(), 50)
     wanted = [e for e in known if e.reviews or not reviews]
     if reviews:
         wanted.sort(key=lambda e: -e.reviews)
@@ -286,7 +286,7 @@ def _first_hit(reader: Reader, way: AskRequest, expert: Expert) -> list[Hit]:
 def _decided(reader: Reader, way: AskRequest, dig: HistoryQuestion) -> Answer | None:
     """Who said the sentence that decides a matter: the latest, with who said it."""
     terms = read_terms(dig.topic)
-    weight = weigh(reader, way.bank, terms.words).by_stem
+    weight = weigh_terms(reader, way.bank, terms.words).by_stem
     until = f"{way.as_of}~" if way.as_of else ""
     layers = [Layer.TRANSCRIPTS.value]
     found: list[tuple[str, Quote]] = []
@@ -295,7 +295,7 @@ def _decided(reader: Reader, way: AskRequest, dig: HistoryQuestion) -> Answer | 
         if not isinstance(turn, Turn) or turn.tool is not None:
             continue
         for said in sentences(turn.text):
-            covered = share_of(weight, stems_in(weight, said))
+            covered = weight_share(weight, stems_in(weight, said))
             if covered >= _SPEAKS and decides(said) and not said.rstrip().endswith("?"):
                 hit = make_hit(reader, Candidate(match.passage, score=1.0), way.as_of)
                 lead = f"{_speaker(turn)}: "
@@ -315,13 +315,13 @@ def add_reason(reader: Reader, way: AskRequest, answer: Answer, hits: Iterable[H
     """For a question for a reason whose answer gives none: the commit that did it, and the reason
     that its message or the session that made it gives. None where none is given."""
     terms = read_terms(way.question)
-    weight = weigh(reader, way.bank, terms.words).by_stem
+    weight = weigh_terms(reader, way.bank, terms.words).by_stem
     if _gives_reason(answer, terms, weight):
         return None
     for hit in hits:
         for commit in _named(reader, hit) if hit.kind == "commit" else ():
             # One whose subject says something else gives the reason of something else.
-            did = share_of(weight, stems_in(weight, commit.subject)) >= _SPEAKS
+            did = weight_share(weight, stems_in(weight, commit.subject)) >= _SPEAKS
             if not did or not _names_all(terms, commit.subject):
                 continue
             if found := _why(reader, way, commit, hit):
@@ -338,7 +338,7 @@ def _named(reader: Reader, hit: Hit) -> list[Commit]:
 def mark_missing_reason(reader: Reader, way: AskRequest, answer: Answer) -> Answer:
     """An answer to a question for a reason: less sure, and said to be so, where it gives none."""
     terms = read_terms(way.question)
-    weight = weigh(reader, way.bank, terms.words).by_stem
+    weight = weigh_terms(reader, way.bank, terms.words).by_stem
     if answer.abstained or _gives_reason(answer, terms, weight):
         return answer
     lower = {Confidence.HIGH: Confidence.MEDIUM}.get(answer.confidence, Confidence.LOW)
@@ -350,7 +350,7 @@ def _gives_reason(answer: Answer, terms: Terms, weight: Mapping[str, float]) -> 
     given = [line for line in answer.answer.split("\n") if _is_reason(line)]
     return any(
         _BECAUSE in line
-        or (share_of(weight, stems_in(weight, line)) >= _CONCERNS and _names_all(terms, line))
+        or (weight_share(weight, stems_in(weight, line)) >= _CONCERNS and _names_all(terms, line))
         for line in given
     )
 

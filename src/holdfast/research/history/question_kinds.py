@@ -177,8 +177,8 @@ def read_history_question(question: str) -> HistoryQuestion | None:
         asked = shorter
     first = asked.partition(" ")[0].lower()
     for number, (kind, openings, form) in enumerate(_FORMS):
-        if number == _BEFORE_KNOWS and first.startswith("who") and (topic := topic_of(asked)):
-            return HistoryQuestion(QuestionKind.KNOWS, bare(topic))
+        if number == _BEFORE_KNOWS and first.startswith("who") and (topic := expert_topic(asked)):
+            return HistoryQuestion(QuestionKind.KNOWS, without_article(topic))
         dig = _read(kind, form, asked) if first in openings.split() else None
         if dig is not None:
             return dig
@@ -189,16 +189,16 @@ def _read(kind: QuestionKind, form: re.Pattern[str], asked: str) -> HistoryQuest
     met = form.search(asked)
     if met is None:
         return None
-    topic = bare(met["topic"])
+    topic = without_article(met["topic"])
     return HistoryQuestion(kind, topic, (met.groupdict().get("deed") or "").lower()) if topic else None
 
 
-def bare(topic: str) -> str:
+def without_article(topic: str) -> str:
     """A matter without its article and its signs."""
     return _ARTICLE.sub("", topic.strip(_EDGES)).strip(_EDGES)
 
 
-def topic_of(question: str) -> str:
+def expert_topic(question: str) -> str:
     """What a question for people asks about; "" if it is none."""
     found = _ASKS.search(" ".join(question.split()))
     return found["topic"].strip(" ?.!\"'`") if found else ""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from holdfast.model.query import Answer, Hit, Layer
 from holdfast.research.answering.answer import AskRequest
-from holdfast.research.history.expertise import Expert, experts
+from holdfast.research.history.expertise import Expert, rank_experts
 from holdfast.research.history.git_answers import commits_about
 from holdfast.research.history.question_kinds import read_history_question
 from holdfast.store.protocol import Reader
@@ -25,11 +25,11 @@ class TeamAnswer(NamedTuple):
     people: tuple[Expert, ...] = ()
 
 
-def people_for(reader: Reader, way: AskRequest) -> tuple[Expert, ...]:
+def people_to_ask(reader: Reader, way: AskRequest) -> tuple[Expert, ...]:
     """Who to ask: nobody, where no commit speaks of the matter as a whole."""
     dig = read_history_question(way.question)
     topic = dig.topic if dig is not None else way.question
     if not commits_about(reader, way, topic).commits:
         return ()
-    known = experts(reader, way.bank, topic, way.as_of or way.now(), 20)
+    known = rank_experts(reader, way.bank, topic, way.as_of or way.now(), 20)
     return tuple(expert for expert in known if not expert.is_bot)[:_PEOPLE]

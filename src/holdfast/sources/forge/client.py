@@ -22,7 +22,7 @@ from urllib.parse import urljoin, urlsplit
 
 from holdfast.errors import ForgeBusyError, ForgeError, ForgeRefusedError, SettingsError
 
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 TRIES = 4
 _TIMEOUT_S = 30.0
 _ANSWER_S = 120.0
@@ -39,10 +39,10 @@ class Answer(NamedTuple):
     """What came back: `value` is JSON; `same` tells that it is as before, and nothing came."""
 
     value: Any
-    next: str = ""
+    next_url: str = ""
     last_page: int = 0
-    tag: str = ""
-    same: bool = False
+    etag: str = ""
+    unchanged: bool = False
 
 
 class Pace(NamedTuple):
@@ -51,12 +51,12 @@ class Pace(NamedTuple):
 
     wait_s: float = 120.0
     requests: int = 0
-    tell: Callable[[str], None] = lambda text: None
+    report: Callable[[str], None] = lambda text: None
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.time
 
 
-USUAL = Pace()
+DEFAULT_PACE = Pace()
 
 
 class _Reply(NamedTuple):
@@ -74,7 +74,7 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
         return None
 
 
-class Client:
+class ForgeClient:
     """One address, asked with GET."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Client:
         url: str,
         token: str = "",
         headers: Mapping[str, str] | None = None,
-        pace: Pace = USUAL,
+        pace: Pace = DEFAULT_PACE,
     ) -> None:
         self.url = url.rstrip("/")
         parts = urlsplit(self.url)
@@ -119,7 +119,7 @@ class Client:
         for _ in range(_REDIRECTS + 1):
             reply = self._patiently(self._checked(url), tag)
             if reply.status == 304:
-                return Answer(None, tag=tag, same=True)
+                return Answer(None, etag=tag, unchanged=True)
             if reply.status not in (301, 302, 303, 307, 308):
                 return self._answer(url, reply)
             url = urljoin(url, reply.headers.get("Location") or "")
@@ -144,7 +144,7 @@ class Client:
         problem = ""
         for attempt in range(TRIES):
             if attempt and problem:
-                self._pace.tell(f"{problem}; asking again.")
+                self._pace.report(f"{problem}; asking again.")
                 self._pace.sleep(_PAUSE_S * 2 ** (attempt - 1))
             self._wait_for_limit()
             try:
@@ -196,8 +196,8 @@ class Client:
         while piece := response.read(_PIECE):
             pieces.append(piece)
             size += len(piece)
-            if size > MOST_BYTES:
-                raise ForgeError(f"{self._shown} gave more than {MOST_BYTES:,} bytes at once.")
+            if size > MAX_BYTES:
+                raise ForgeError(f"{self._shown} gave more than {MAX_BYTES:,} bytes at once.")
             if time.monotonic() > late:
                 raise TimeoutError(f"no whole answer in {_ANSWER_S:g} seconds")
         return b"".join(pieces)
@@ -228,7 +228,7 @@ class Client:
                 f"{self._shown} wants no more requests until {when}.",
                 f"What was read is kept; run the same command again then to go on.{hint}",
             )
-        self._pace.tell(f"{self._shown} wants no more requests until {when}; waiting {wait:.0f} s.")
+        self._pace.report(f"{self._shown} wants no more requests until {when}; waiting {wait:.0f} s.")
         self._waited += wait
         self._pace.sleep(wait)
         self._resume_at = 0.0

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from holdfast.errors import ForgeError, ForgeRefusedError, InputError
 from holdfast.model.forge import Login, RemarkKind, ThreadState
-from holdfast.sources.forge.client import USUAL, Answer, Client, Pace
+from holdfast.sources.forge.client import DEFAULT_PACE, Answer, ForgeClient, Pace
 from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
@@ -44,12 +44,12 @@ class GitHub:
 
     lists = tuple(_LISTS)
 
-    def __init__(self, name: str, url: str = PUBLIC, token: str = "", pace: Pace = USUAL) -> None:
+    def __init__(self, name: str, url: str = PUBLIC, token: str = "", pace: Pace = DEFAULT_PACE) -> None:
         if not _NAME.fullmatch(name):
             raise InputError(f"{name!r} is not the name of a repository.", "Give it as OWNER/NAME.")
         self.own = name
         self.repo = f"{web_host(url)}/{name}".lower()
-        self._client = Client(url, token, _HEADERS, pace)
+        self._client = ForgeClient(url, token, _HEADERS, pace)
         self._path = f"/repos/{quote(name)}"
 
     @property
@@ -105,9 +105,9 @@ class GitHub:
         for _ in range(_MOST_PAGES[name]):
             answer = self._client.get(address)
             found += self._listed(answer)
-            if not answer.next:
+            if not answer.next_url:
                 break
-            address = answer.next
+            address = answer.next_url
         return found
 
     def _walk(
@@ -124,20 +124,20 @@ class GitHub:
         while address not in seen and len(seen) < _PAGES:
             seen.add(address)
             answer = self._client.get(address, tags.get(address, ""))
-            if answer.same:
+            if answer.unchanged:
                 return
             found = self._listed(answer)
             until = max(map(_updated, found), default="")
             drafts = [draft for one in found if (draft := make(one)) is not None]
-            alone = address == first and not answer.next
+            alone = address == first and not answer.next_url
             yield Page(
-                drafts, until, address if alone else "", answer.tag if alone else "",
+                drafts, until, address if alone else "", answer.etag if alone else "",
                 answer.last_page * AT_ONCE,
             )  # fmt: skip
-            if not answer.next:
+            if not answer.next_url:
                 return
             later = _address(path, more, until)
-            address = later if since < _before(until) else answer.next
+            address = later if since < _before(until) else answer.next_url
             since = max(since, _before(until))
         raise ForgeError(f"The list {path} on {self.repo} has no end.", "Try again later.")
 

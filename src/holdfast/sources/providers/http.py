@@ -1,39 +1,37 @@
-"""A provider on the network, spoken to by streamable HTTP on the standard library.
+"""The transport to a plugin's MCP server on the network: streamable HTTP.
 
-Only over TLS, or on this machine. Nobody is sent on to another address, no proxy is asked, and a
-server that trickles is cut off when the time is up.
+Only over TLS, or on this machine. Redirects are not followed and no proxy is used.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from socket import SHUT_RDWR
+from http.client import HTTPResponse
 from urllib.parse import urlsplit
 
 from holdfast.errors import ProviderError
+from holdfast.http_client import CHUNK_BYTES, HttpError, Request, is_loopback, open_response
 from holdfast.sources.providers.rpc import (
-    Deadline,
     ByteCounter,
+    Deadline,
     Object,
-    is_answer_to,
     encode_message,
+    is_answer_to,
     parse_messages,
     reply_to,
 )
 
-_CHUNK = 65_536
-_FAREWELL_S = 0.3
+# How long the end of a session may take: nobody waits for what comes of it.
+_CLOSE_TIMEOUT_S = 0.3
 _SESSION = "Mcp-Session-Id"
 _VERSION = "MCP-Protocol-Version"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_MOST_SESSION = 512
+# The longest session id or version that is sent back in a header.
+_MAX_HEADER_CHARS = 512
 
 
 def url_problem(url: str) -> str:
-    """Why an address is not asked; "" where it is."""
+    """Why an address is not used; "" where it can be."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -41,106 +39,88 @@ def url_problem(url: str) -> str:
         return "its address is none"
     if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
         return "its address is none"
-    if parts.scheme == "http" and host not in _LOOPBACK:
+    if parts.scheme == "http" and not is_loopback(host):
         return "its address is not encrypted (http:// is for this machine alone)"
     return ""
 
 
 class HttpTransport:
-    """A server that is asked by POST."""
+    """Sends each message as a POST request, and reads the answer as JSON or as a stream of events."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        why = url_problem(url)
-        if why:
-            raise ProviderError(why)
-        self._parts = urlsplit(url)
+        problem = url_problem(url)
+        if problem:
+            raise ProviderError(problem)
+        self._url = url
         self._headers = {
             **headers,
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
         }
         self._session = ""
-        self._meter = ByteCounter()
+        self._counter = ByteCounter()
 
     def request(self, message: Object, deadline: Deadline) -> Object:
         """Send a request and wait for its answer, which may come in a stream with others."""
-        with self._asked("POST", deadline, encode_message(message)) as response:
-            self._refuse(response)
+        with self._open("POST", deadline, encode_message(message)) as response:
+            _check_status(response.status)
             session = response.getheader(_SESSION, "")
-            if message["method"] == "initialize" and _is_plain(session):
+            if message["method"] == "initialize" and _fits_header(session):
                 self._session = session
-            for told in self._messages(response, deadline):
-                if is_answer_to(told, message):
-                    self._agree(message, told)
-                    return told
-                owed = reply_to(told)
-                if owed is not None:
-                    self.notify(owed, deadline)
+            for received in self._messages(response, deadline):
+                if is_answer_to(received, message):
+                    self._note_version(message, received)
+                    return received
+                reply = reply_to(received)
+                if reply is not None:
+                    self.notify(reply, deadline)
         raise ProviderError("it closed the connection without an answer")
 
     def notify(self, message: Object, deadline: Deadline) -> None:
-        """Send what needs no answer."""
-        with self._asked("POST", deadline, encode_message(message)) as response:
-            self._refuse(response)
+        """Send a message that gets no answer."""
+        with self._open("POST", deadline, encode_message(message)) as response:
+            _check_status(response.status)
 
     def close(self, kindly: bool = True) -> None:
-        """Say that the session is over, if anybody listens."""
+        """End the session; with `kindly` the server is told. Never fails."""
         if self._session and kindly:
-            with suppress(ProviderError), self._asked("DELETE", Deadline(_FAREWELL_S)):
+            with suppress(ProviderError), self._open("DELETE", Deadline(_CLOSE_TIMEOUT_S)):
                 pass
 
-    def _agree(self, message: Object, told: Object) -> None:
-        if message["method"] == "initialize" and isinstance(told.get("result"), dict):
-            version: object = told["result"].get("protocolVersion")
-            if isinstance(version, str) and _is_plain(version):
+    def _note_version(self, message: Object, answer: Object) -> None:
+        """Send the protocol version that was agreed on with every later request."""
+        if message["method"] == "initialize" and isinstance(answer.get("result"), dict):
+            version: object = answer["result"].get("protocolVersion")
+            if isinstance(version, str) and _fits_header(version):
                 self._headers[_VERSION] = version
 
     @contextmanager
-    def _asked(
+    def _open(
         self, method: str, deadline: Deadline, body: bytes | None = None
     ) -> Generator[HTTPResponse]:
-        parts, left = self._parts, deadline.left()
-        make = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        connection = make(str(parts.hostname), parts.port, timeout=left)
-        alarm = threading.Timer(left, _hang_up, (connection,))
-        alarm.daemon = True
-        alarm.start()
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        left_s = deadline.left_s()
         headers = {**self._headers, **({_SESSION: self._session} if self._session else {})}
         try:
-            connection.request(method, path, body, headers)
-            with connection.getresponse() as response:
-                yield response
-        except (OSError, HTTPException, ValueError) as error:
-            deadline.left()
+            with open_response(Request(method, self._url, headers, body), left_s, left_s) as opened:
+                yield opened
+        except HttpError as error:
+            deadline.left_s()
             raise ProviderError("it cannot be reached, or does not speak HTTP") from error
-        finally:
-            alarm.cancel()
-            connection.close()
-
-    def _refuse(self, response: HTTPResponse) -> None:
-        status = response.status
-        if status in (401, 403):
-            raise ProviderError(f"it wants a login that we do not have (HTTP {status})")
-        if 300 <= status < 400:
-            raise ProviderError(f"it sends us to another address, where we do not go ({status})")
-        if not 200 <= status < 300:
-            raise ProviderError(f"it refused with HTTP {status}")
 
     def _messages(self, response: HTTPResponse, deadline: Deadline) -> Generator[Object]:
         kind = response.getheader("Content-Type", "").partition(";")[0].strip().lower()
         if kind == "text/event-stream":
             yield from self._events(response, deadline)
             return
-        whole = bytearray()
-        while piece := self._piece(response, deadline, len(whole)):
-            whole += piece
-        yield from parse_messages(bytes(whole))
+        body = bytearray()
+        while piece := self._read_piece(response, deadline, len(body)):
+            body += piece
+        yield from parse_messages(bytes(body))
 
     def _events(self, response: HTTPResponse, deadline: Deadline) -> Generator[Object]:
         """The messages of a stream of events: each is the `data` lines up to a blank line."""
         pending, data = b"", list[bytes]()
-        while piece := self._piece(response, deadline, len(pending) + sum(map(len, data))):
+        while piece := self._read_piece(response, deadline, len(pending) + sum(map(len, data))):
             *lines, pending = (pending + piece).split(b"\n")
             for line in (line.rstrip(b"\r") for line in lines):
                 if line.startswith(b"data:"):
@@ -149,19 +129,22 @@ class HttpTransport:
                     yield from parse_messages(b"\n".join(data))
                     data.clear()
 
-    def _piece(self, response: HTTPResponse, deadline: Deadline, pending: int) -> bytes:
-        deadline.left()
-        piece = response.read1(_CHUNK)
-        self._meter.take(len(piece), pending + len(piece))
+    def _read_piece(self, response: HTTPResponse, deadline: Deadline, pending: int) -> bytes:
+        deadline.left_s()
+        piece = response.read1(CHUNK_BYTES)
+        self._counter.add(len(piece), pending + len(piece))
         return piece
 
 
-def _hang_up(connection: HTTPConnection) -> None:
-    """Wake whoever waits for a server that trickles."""
-    with suppress(OSError, AttributeError):
-        connection.sock.shutdown(SHUT_RDWR)
+def _check_status(status: int) -> None:
+    if status in (401, 403):
+        raise ProviderError(f"it wants a login that we do not have (HTTP {status})")
+    if 300 <= status < 400:
+        raise ProviderError(f"it sends us to another address, where we do not go ({status})")
+    if not 200 <= status < 300:
+        raise ProviderError(f"it refused with HTTP {status}")
 
 
-def _is_plain(text: str) -> bool:
-    """Whether a text can be sent back in a header."""
-    return 0 < len(text) <= _MOST_SESSION and text.isascii() and text.isprintable()
+def _fits_header(text: str) -> bool:
+    """Whether a text of the server can be sent back in a header."""
+    return 0 < len(text) <= _MAX_HEADER_CHARS and text.isascii() and text.isprintable()

@@ -28,14 +28,14 @@ class Deadline:
         self._clock = clock
         self._at = clock() + seconds
 
-    def left(self) -> float:
+    def left_s(self) -> float:
         """Seconds that are left; an error when there are none."""
         left = self._at - self._clock()
         if left <= 0:
-            raise self.passed()
+            raise self.error()
         return left
 
-    def passed(self) -> ProviderError:
+    def error(self) -> ProviderError:
         """What to say then."""
         return ProviderError(f"it did not answer within {self._seconds:g} s")
 
@@ -62,7 +62,7 @@ class ByteCounter:
     def __init__(self) -> None:
         self._bytes = 0
 
-    def take(self, size: int, pending: int) -> None:
+    def add(self, size: int, pending: int) -> None:
         """So much came, and so much of it is not a whole message yet."""
         self._bytes += size
         if pending > MAX_MESSAGE_BYTES:

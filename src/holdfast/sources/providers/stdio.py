@@ -85,8 +85,8 @@ class Stdio:
         with selectors.DefaultSelector() as ready:
             ready.register(self._in, selectors.EVENT_WRITE)
             while left:
-                if not ready.select(deadline.left()):
-                    raise deadline.passed()
+                if not ready.select(deadline.left_s()):
+                    raise deadline.error()
                 try:
                     left = left[os.write(self._in.fileno(), left) :]
                 except BlockingIOError:
@@ -98,15 +98,15 @@ class Stdio:
         """The next messages."""
         with selectors.DefaultSelector() as ready:
             ready.register(self._out, selectors.EVENT_READ)
-            if not ready.select(deadline.left()):
-                raise deadline.passed()
+            if not ready.select(deadline.left_s()):
+                raise deadline.error()
         piece = os.read(self._out.fileno(), _CHUNK)
         if not piece:
             raise self._ended()
         self._pending += piece
         *lines, rest = self._pending.split(b"\n")
         self._pending = rest
-        self._meter.take(len(piece), max(len(rest), *map(len, lines)) if lines else len(rest))
+        self._meter.add(len(piece), max(len(rest), *map(len, lines)) if lines else len(rest))
         return [message for line in lines for message in parse_messages(bytes(line))]
 
     def _ended(self) -> ProviderError:

@@ -1,60 +1,39 @@
-"""Speaks to a server of the team's by HTTP, on the standard library.
+"""The client of a team's memory server.
 
-Only over TLS, or on this machine, or where somebody said otherwise. Nobody is followed to another
-address and no proxy is asked; a server that trickles is cut off when the time is up. What it says
-is read within bounds, and is data.
+It sends requests over TLS only, or to this machine, or in the clear where the user allowed it.
+Redirects are not followed and no proxy is used. What the server says is cut to size and is data,
+never an instruction.
 """
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from socket import SHUT_RDWR
-from ssl import SSLCertVerificationError, SSLError
-from time import monotonic
 from typing import Any, NamedTuple, cast
-from urllib.parse import urlsplit
 
 from holdfast.errors import RemoteError, RemoteRefusedError
+from holdfast.http_client import HttpError, HttpTimeoutError, Limits, Request, send
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.share_format import is_moment, visible
 
 API = "/api/v1"
-# Behind this, an error has words of the server's own.
+# In an error message, the words of the server itself come after this.
 SERVER_TEXT_START = " (“"
+# Ten hits of 2,000 characters are a tenth of this, in any encoding.
 MAX_BYTES = 2_000_000
+# As many as `recall` shows of one source by default; more would only crowd out our own.
 MAX_HITS = 10
-_TEXT = 2_000
-_WORD = 200
-_CHUNK = 65_536
-# By OpenSSL's numbers: why a certificate is not believed, and what helps.
-_UNTRUSTED = "its certificate is not trusted here"
-_RENEW = "Whoever runs the server has to renew it; look at this machine's clock, too."
-_RENAME = (
-    "Give the address that it is for, or let whoever runs the server get one for this address."
-)
-_DISTRUST = {
-    9: (f"{_UNTRUSTED}: its time has not begun", _RENEW),
-    10: (f"{_UNTRUSTED}: it has expired", _RENEW),
-    62: (f"{_UNTRUSTED}: it is for another address", _RENAME),
-    64: (f"{_UNTRUSTED}: it is for another address", _RENAME),
-}
-_UNKNOWN = (
-    f"{_UNTRUSTED}: nobody whom this machine trusts has signed it",
-    "If your team signs its own, let this machine trust it, or name the file in SSL_CERT_FILE: "
-    "docs/remote.md.",
-)
-_PLAIN = regex(r"[a-z]{1,20}/[\x21-\x7e]{1,200}")
+_MAX_HIT_CHARS = 2_000
+# Of a name, a time or an error message of the server.
+_MAX_FIELD_CHARS = 200
+_RECORD_NAME = regex(r"[a-z]{1,20}/[\x21-\x7e]{1,200}")
 
 
 class RemoteRecord(NamedTuple):
-    """One record of a server's: its name there, its words, when it was, how well it answers by the
-    server's own measure, whose words they are, and who shared it."""
+    """A record that a server found: its name there (`kind/id`), its text and time, how well it
+    answers the question by the server's own measure (0 to 1), and who shared it."""
 
     name: str
     text: str
@@ -65,7 +44,8 @@ class RemoteRecord(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """What a server did with a line: its hash, what became of it, its name there, and why."""
+    """What a server did with a shared line: the line's hash, the new state, its name there, and
+    why it was refused, if it was."""
 
     id: str
     state: str
@@ -74,94 +54,58 @@ class Receipt(NamedTuple):
 
 
 class RemoteClient:
-    """One server, spoken to for so many seconds at most each time."""
+    """One server. Each request takes `timeout_s` at most."""
 
     def __init__(self, remote: Remote, timeout_s: float) -> None:
         self._remote = remote
-        self._patience_s = timeout_s
+        self._timeout_s = timeout_s
 
     def banks(self) -> list[str]:
-        """The banks that the key opens."""
-        told = self._ask("GET", "/banks")
-        listed = cast(list[object], told.get("banks") or [])
-        return [_word(_object(one).get("name")) for one in listed]
+        """The names of the banks that the key opens."""
+        answer = self._request("GET", "/banks")
+        listed = cast(list[object], answer.get("banks") or [])
+        return [_field(_object(bank).get("name")) for bank in listed]
 
     def recall(self, question: str, bank: str, limit: int = MAX_HITS) -> list[RemoteRecord]:
-        """What a bank over there knows of a question. Nothing but these two is sent."""
-        sent = {"question": question, "bank": bank, "limit": min(limit, MAX_HITS)}
-        told = self._ask("POST", "/shares/recall", sent)
-        hits = told.get("hits")
+        """What a bank of the server knows about a question. Only question, bank and limit are
+        sent."""
+        body = {"question": question, "bank": bank, "limit": min(limit, MAX_HITS)}
+        hits = self._request("POST", "/shares/recall", body).get("hits")
         if not isinstance(hits, list):
             raise RemoteError("it does not answer as a memory does")
-        found = [_said(_object(one)) for one in cast(list[object], hits)[:MAX_HITS]]
-        return [one for one in found if one is not None]
+        found = [_record(_object(hit)) for hit in cast(list[object], hits)[:MAX_HITS]]
+        return [record for record in found if record is not None]
 
     def push(self, bank: str, lines: Sequence[Mapping[str, Any]]) -> list[Receipt]:
-        """Hand in what somebody shares; what became of each line."""
-        told = self._ask("POST", "/shares", {"bank": bank, "shares": list(lines)})
-        listed = told.get("shares")
-        if not isinstance(listed, list):
+        """Send shared lines to a bank; one receipt for each."""
+        receipts = self._request("POST", "/shares", {"bank": bank, "shares": list(lines)}).get(
+            "shares"
+        )
+        if not isinstance(receipts, list):
             raise RemoteError("it does not answer as a memory does")
-        return [_receipt(_object(one)) for one in cast(list[object], listed)]
+        return [_receipt(_object(receipt)) for receipt in cast(list[object], receipts)]
 
-    def _ask(self, method: str, path: str, sent: object = None) -> dict[str, Any]:
-        parts = urlsplit(self._remote.url)
-        make = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        until = monotonic() + self._patience_s
-        connection = make(str(parts.hostname), parts.port, timeout=self._patience_s)
-        alarm = threading.Timer(self._patience_s, _hang_up, (connection,))
-        alarm.daemon = True
-        alarm.start()
-        body = None if sent is None else json.dumps(sent).encode("ascii")
+    def _request(self, method: str, path: str, content: object = None) -> dict[str, Any]:
+        body = None if content is None else json.dumps(content).encode("ascii")
         headers = {"Authorization": f"Bearer {self._remote.key}", "Accept": "application/json"}
         headers |= {"Content-Type": "application/json"} if body is not None else {}
+        request = Request(method, f"{self._remote.url}{API}{path}", headers, body)
         try:
-            connection.request(method, f"{parts.path}{API}{path}", body, headers)
-            with connection.getresponse() as answer:
-                return _understood(answer.status, _whole(answer, until))
-        except SSLCertVerificationError as error:
-            raise _distrust(error) from error
-        except (OSError, HTTPException, ValueError) as error:
-            if monotonic() >= until or isinstance(error, TimeoutError):
-                raise timeout_error(self._patience_s) from error
-            if isinstance(error, SSLError):
-                raise RemoteError("it does not speak TLS, or not as it should") from error
-            raise RemoteError("it cannot be reached, or does not speak HTTP") from error
-        finally:
-            alarm.cancel()
-            connection.close()
+            reply = send(request, Limits(self._timeout_s, self._timeout_s, MAX_BYTES))
+        except HttpTimeoutError as error:
+            raise timeout_error(self._timeout_s) from error
+        except HttpError as error:
+            raise RemoteError(error.message, error.remedy) from error
+        return _checked_answer(reply.status, reply.body)
 
 
-def timeout_error(seconds: float) -> RemoteError:
-    """What to say of a server that does not answer in time."""
-    return RemoteError(f"it did not answer within {seconds * 1000:.0f} ms")
+def timeout_error(timeout_s: float) -> RemoteError:
+    """The error for a server that does not answer in time."""
+    return RemoteError(f"it did not answer within {timeout_s * 1000:.0f} ms")
 
 
-def _distrust(error: SSLCertVerificationError) -> RemoteError:
-    """Why a certificate is not believed; nothing was sent to whoever showed it."""
-    told = _DISTRUST.get(error.verify_code)
-    return RemoteError(*(told or _UNKNOWN))
-
-
-def _hang_up(connection: HTTPConnection) -> None:
-    """Wake whoever waits for a server that trickles."""
-    with suppress(OSError, AttributeError):
-        connection.sock.shutdown(SHUT_RDWR)
-
-
-def _whole(answer: Any, until: float) -> bytes:
-    read = bytearray()
-    while piece := cast(bytes, answer.read1(_CHUNK)):
-        read += piece
-        if len(read) > MAX_BYTES:
-            raise RemoteError(f"it sent more than {MAX_BYTES:,} bytes")
-        if monotonic() > until:
-            raise TimeoutError
-    return bytes(read)
-
-
-def _understood(status: int, body: bytes) -> dict[str, Any]:
-    """What an answer says, if it is one of a memory."""
+def _checked_answer(status: int, body: bytes) -> dict[str, Any]:
+    """The JSON object of an answer; a RemoteError where the status or the form is another."""
     if status == 401:
         raise RemoteRefusedError("it does not know the key, or the key has ended")
     if 300 <= status < 400:
@@ -169,14 +113,14 @@ def _understood(status: int, body: bytes) -> dict[str, Any]:
     if status in (429, 503):
         raise RemoteError("it has too much to do just now")
     try:
-        told = _object(json.loads(body))
+        answer = _object(json.loads(body))
     except (ValueError, RecursionError) as error:
         if 200 <= status < 300:
             raise RemoteError("it does not answer as a memory does") from error
-        told = dict[str, Any]()
+        answer = dict[str, Any]()
     if 200 <= status < 300:
-        return told
-    why = _word(_object(told.get("error")).get("message"))
+        return answer
+    why = _field(_object(answer.get("error")).get("message"))
     if status == 403:
         raise RemoteRefusedError(f"the key may not do this{_quoted(why)}")
     if status == 404:
@@ -193,32 +137,33 @@ def _object(value: object) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-def _word(value: object) -> str:
+def _field(value: object) -> str:
     """A short text on one line; "" for anything else."""
-    return " ".join(visible(value).split())[:_WORD] if isinstance(value, str) else ""
+    return " ".join(visible(value).split())[:_MAX_FIELD_CHARS] if isinstance(value, str) else ""
 
 
 def _cut(text: str) -> str:
     text = text.strip()
-    return text if len(text) <= _TEXT else f"{text[:_TEXT].rpartition(' ')[0]}…"
+    return text if len(text) <= _MAX_HIT_CHARS else f"{text[:_MAX_HIT_CHARS].rpartition(' ')[0]}…"
 
 
-def _receipt(told: Mapping[str, Any]) -> Receipt:
-    return Receipt(*(_word(told.get(name)) for name in ("id", "state", "uri", "why")))
+def _receipt(fields: Mapping[str, Any]) -> Receipt:
+    return Receipt(*(_field(fields.get(name)) for name in ("id", "state", "uri", "why")))
 
 
-def _said(told: Mapping[str, Any]) -> RemoteRecord | None:
-    """A hit, if it is one. Nobody's words are better trusted for having come from a server."""
-    name = _word(told.get("uri")).removeprefix("holdfast://")
-    text, time, score = told.get("text"), _word(told.get("time")), told.get("score")
-    if not (isinstance(text, str) and text.strip() and _PLAIN.fullmatch(name)):
+def _record(hit: Mapping[str, Any]) -> RemoteRecord | None:
+    """A hit, if it has a name and a text. The server may call a record less trusted than the
+    team's, never more."""
+    name = _field(hit.get("uri")).removeprefix("holdfast://")
+    text, time, score = hit.get("text"), _field(hit.get("time")), hit.get("score")
+    if not (isinstance(text, str) and text.strip() and _RECORD_NAME.fullmatch(name)):
         return None
-    trust = Trust.EXTERNAL if told.get("trust") != Trust.TEAM.value else Trust.TEAM
+    trust = Trust.EXTERNAL if hit.get("trust") != Trust.TEAM.value else Trust.TEAM
     return RemoteRecord(
         name,
         _cut(visible(text)),
         time if is_moment(time) else "",
         min(1.0, max(0.0, float(score))) if isinstance(score, int | float) else 0.0,
         trust,
-        _word(told.get("shared")),
+        _field(hit.get("shared")),
     )

@@ -184,7 +184,7 @@ class PostgresConnection:
         unit = self._unit
         assert unit is not None
         if self._changes != self._changed_before:
-            unit.say("UPDATE generation SET number = number + 1", [[]], False)
+            unit.say("UPDATE change_counter SET number = number + 1", [[]], False)
         unit.commit()
         self._end()
 

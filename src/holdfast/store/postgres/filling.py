@@ -44,13 +44,13 @@ class Filling:
             self._begin()
         self._known: dict[str, tuple[int, int]] = {
             table: (count, done)
-            for table, count, done in self._get.execute("SELECT name, count, done FROM moving")
+            for table, count, done in self._get.execute("SELECT name, count, done FROM move_progress")
         }
         self.rows = sum(count for count, _ in self._known.values())
         if _SOURCE + name not in self._known:
             if self.rows:
                 raise OutdatedError
-            self._get.execute("INSERT INTO moving VALUES (?, 0, 1)", (_SOURCE + name,))
+            self._get.execute("INSERT INTO move_progress VALUES (?, 0, 1)", (_SOURCE + name,))
 
     def over(self, table: str) -> int | None:
         """How many rows of a table are over; None if all are."""
@@ -72,19 +72,19 @@ class Filling:
             if isinstance(self._target, PostgresStore):
                 self._count_on()
                 self._get.execute("DELETE FROM migration WHERE number = ?", (FILLING,))
-            self._get.execute("DROP TABLE moving")
+            self._get.execute("DROP TABLE move_progress")
 
     def _is_begun(self) -> bool:
         if isinstance(self._target, PostgresStore):
             found = self._get.execute("SELECT 1 FROM migration WHERE number = ?", (FILLING,))
         else:
-            found = self._get.execute("SELECT 1 FROM sqlite_master WHERE name = 'moving'")
+            found = self._get.execute("SELECT 1 FROM sqlite_master WHERE name = 'move_progress'")
         return found.fetchone() is not None
 
     def _begin(self) -> None:
         with self._target.transaction():
             self._get.execute(
-                "CREATE TABLE moving (name text PRIMARY KEY, count bigint, done bigint)"
+                "CREATE TABLE move_progress (name text PRIMARY KEY, count bigint, done bigint)"
             )
             if isinstance(self._target, PostgresStore):
                 self._get.execute("INSERT INTO migration VALUES (?, 'filling')", (FILLING,))
@@ -93,12 +93,12 @@ class Filling:
         count, was = self._known.get(table, (0, 0))
         if table in self._known:
             noted = self._get.execute(
-                "UPDATE moving SET count = ?, done = ? WHERE name = ? AND count = ? AND done = ?",
+                "UPDATE move_progress SET count = ?, done = ? WHERE name = ? AND count = ? AND done = ?",
                 (count + more, done, table, count, was),
             )
         else:
             noted = self._get.execute(
-                "INSERT INTO moving VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                "INSERT INTO move_progress VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 (table, count + more, done),
             )
         if noted.rowcount != 1:

@@ -27,14 +27,14 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
 # Rows of these belong to the bank of the row that they name.
 _CHILDREN = {
     "ledger": ("source", "source", "id"),
-    "failure": ("source", "source", "id"),
+    "failed_line": ("source", "source", "id"),
     "redaction": ("source", "source", "id"),
-    "labelled": ("label", "label", "id"),
-    "mention": ("node", "node", "number"),
-    "same": ("node", "node", "number"),
+    "labelled_record": ("label", "label", "id"),
+    "entity_mention": ("node", "graph_node", "number"),
+    "spelling_equivalence": ("node", "graph_node", "number"),
 }
 # Numbers without words: every connection may read and write them.
-_OPEN = ("generation", "migration")
+_OPEN = ("change_counter", "migration")
 _UNWALLED = (
     "SELECT c.relname, EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid "
     "AND a.attname = 'bank' AND NOT a.attisdropped) FROM pg_class AS c "

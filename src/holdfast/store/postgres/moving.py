@@ -26,12 +26,12 @@ Either = SqliteStore | PostgresStore
 Tick = Callable[[int, int], None]
 
 _TABLES = (
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'fts%' "
-    "AND name NOT LIKE 'sqlite%' AND name <> 'moving' ORDER BY name"
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'passage_fts%' "
+    "AND name NOT LIKE 'sqlite%' AND name <> 'move_progress' ORDER BY name"
 )
 # What others refer to goes first; what triggers fill by themselves, last and anew.
 _FIRST = ("bank", "source", "session")
-_LAST = ("unshown", "vector_count")
+_LAST = ("stale_memory", "vector_count")
 _AT_ONCE = 500
 
 

@@ -32,30 +32,30 @@ _STANDING = (
     "ON n.oid = e.extnamespace WHERE e.extname = 'vector'), "
     "EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector'), "
     "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user), "
-    "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('near') "
+    "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('half_vector') "
     "AND attname = 'direction' AND NOT attisdropped), "
     "pg_has_role(current_user, (SELECT nspowner FROM pg_namespace WHERE nspname = %s), 'USAGE')"
 )
 _MADE = """
-CREATE TABLE near (
+CREATE TABLE half_vector (
     bank text COLLATE "C" NOT NULL,
     model text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
     direction {schema}.halfvec,
     PRIMARY KEY (bank, model, number)
 );
-ALTER TABLE near ALTER COLUMN direction SET STORAGE MAIN;
-CREATE INDEX near_unplaced ON near (bank, model) WHERE direction IS NULL;
+ALTER TABLE half_vector ALTER COLUMN direction SET STORAGE MAIN;
+CREATE INDEX half_vector_unplaced ON near (bank, model) WHERE direction IS NULL;
 CREATE FUNCTION vector_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO near SELECT bank, model, rowid FROM added ON CONFLICT DO NOTHING;
+    INSERT INTO half_vector SELECT bank, model, number FROM added ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
 CREATE FUNCTION vector_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    DELETE FROM near USING removed WHERE near.bank = removed.bank
-        AND near.model = removed.model AND near.number = removed.rowid;
+    DELETE FROM half_vector USING removed WHERE half_vector.bank = removed.bank
+        AND half_vector.model = removed.model AND half_vector.number = removed.number;
     RETURN NULL;
 END $$;
-INSERT INTO near SELECT bank, model, rowid FROM vector;
+INSERT INTO half_vector SELECT bank, model, number FROM vector;
 CREATE TRIGGER vector_added AFTER INSERT ON vector REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION vector_added();
 CREATE TRIGGER vector_removed AFTER DELETE ON vector REFERENCING OLD TABLE AS removed
@@ -63,42 +63,42 @@ CREATE TRIGGER vector_removed AFTER DELETE ON vector REFERENCING OLD TABLE AS re
 """
 _PUT = (
     "WITH put AS (INSERT INTO vector (bank, model, hash, part, data) VALUES (%s, %s, %s, %s, %s) "
-    "ON CONFLICT DO NOTHING RETURNING bank, model, rowid) "
-    "INSERT INTO near (bank, model, number, direction) "
-    "SELECT bank, model, rowid, %s::{schema}.halfvec FROM put"
+    "ON CONFLICT DO NOTHING RETURNING bank, model, number) "
+    "INSERT INTO half_vector (bank, model, number, direction) "
+    "SELECT bank, model, number, %s::{schema}.halfvec FROM put"
 )
 _PLACE = (
-    "UPDATE near SET direction = %s::{schema}.halfvec "
+    "UPDATE half_vector SET direction = %s::{schema}.halfvec "
     "WHERE bank = %s AND model = %s AND number = %s"
 )
 _UNPLACED = (
-    "SELECT v.rowid, v.hash, v.part, v.data FROM near AS n JOIN vector AS v "
-    "ON v.bank = n.bank AND v.model = n.model AND v.rowid = n.number WHERE n.bank = %s "
+    "SELECT v.number, v.hash, v.part, v.data FROM half_vector AS n JOIN vector AS v "
+    "ON v.bank = n.bank AND v.model = n.model AND v.number = n.number WHERE n.bank = %s "
     "AND n.model = %s AND n.direction IS NULL AND n.number > %s ORDER BY n.number LIMIT %s"
 )
 _OF_KINDS = (
     " AND EXISTS (SELECT 1 FROM vector AS v JOIN passage AS p ON p.bank = v.bank "
-    "AND p.hash = v.hash WHERE v.rowid = n.number AND v.bank = n.bank AND p.kind = ANY (%s))"
+    "AND p.hash = v.hash WHERE v.number = n.number AND v.bank = n.bank AND p.kind = ANY (%s))"
 )
 _OURS = "n.bank = %s AND n.model = %s AND {schema}.vector_dims(n.direction) = {size}"
 _APART = "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
 _SCANNED = (
-    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {apart} AS apart FROM near AS n "
+    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {apart} AS apart FROM half_vector AS n "
     "WHERE {ours}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
     "ORDER BY n.apart LIMIT %s) UNION "
     "(SELECT n.number FROM scanned AS n ORDER BY n.apart DESC LIMIT 3)) "
-    "SELECT v.rowid, v.hash, v.part, v.data FROM best JOIN vector AS v ON v.rowid = best.number"
+    "SELECT v.number, v.hash, v.part, v.data FROM best JOIN vector AS v ON v.number = best.number"
 )
 _NOMINATED = (
-    "WITH best AS MATERIALIZED (SELECT n.number FROM near AS n "
+    "WITH best AS MATERIALIZED (SELECT n.number FROM half_vector AS n "
     "WHERE {ours}{kinds} ORDER BY {apart} LIMIT %s), sampled AS MATERIALIZED ("
-    "SELECT n.number, {apart} AS apart FROM near AS n WHERE {ours} ORDER BY n.number LIMIT %s), "
+    "SELECT n.number, {apart} AS apart FROM half_vector AS n WHERE {ours} ORDER BY n.number LIMIT %s), "
     "named AS (SELECT number FROM best UNION "
     "(SELECT number FROM sampled ORDER BY apart DESC LIMIT 3)) "
-    "SELECT v.rowid, v.hash, v.part, v.data FROM named JOIN vector AS v ON v.rowid = named.number"
+    "SELECT v.number, v.hash, v.part, v.data FROM named JOIN vector AS v ON v.number = named.number"
 )
 _SIZES = (
-    "SELECT n.bank, {schema}.vector_dims(n.direction), count(*) FROM near AS n "
+    "SELECT n.bank, {schema}.vector_dims(n.direction), count(*) FROM half_vector AS n "
     "WHERE n.model = %s AND n.direction IS NOT NULL GROUP BY 1, 2 HAVING count(*) > %s"
 )
 _INDEX = (
@@ -125,7 +125,7 @@ def prepare(connection: PostgresConnection) -> bool:
             connection.script("CREATE SCHEMA IF NOT EXISTS public")
             connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
             home, *_ = _standing(connection)
-        connection.script("DROP TABLE IF EXISTS near")
+        connection.script("DROP TABLE IF EXISTS half_vector")
         connection.script(partitioned(_MADE.format(schema=f'"{home}"'), connection.partitions))
     return True
 
@@ -167,7 +167,7 @@ class NearQuestions(Asking):
         if not self._extension():
             return None
         ((count,),) = self._server.said(
-            "SELECT count(*) FROM near WHERE bank = %s AND model = %s AND direction IS NULL",
+            "SELECT count(*) FROM half_vector WHERE bank = %s AND model = %s AND direction IS NULL",
             (bank, model),
         )
         return int(count)
@@ -202,7 +202,7 @@ class NearWays(NearQuestions):
         if not schema:
             return False
         for (bank,) in self._server.said(
-            "SELECT DISTINCT bank FROM near WHERE model = %s AND direction IS NULL", (model,)
+            "SELECT DISTINCT bank FROM half_vector WHERE model = %s AND direction IS NULL", (model,)
         ):
             self._place(schema, bank, model)
         if not _standing(self._server)[4]:
@@ -236,7 +236,7 @@ class NearWays(NearQuestions):
         name = _index_of(bank, model, size)
         # Of the partition that the bank is in, if there are any.
         ((table,),) = self._server.said(
-            "SELECT tableoid::regclass::text FROM near WHERE bank = %s LIMIT 1", (bank,)
+            "SELECT tableoid::regclass::text FROM half_vector WHERE bank = %s LIMIT 1", (bank,)
         )
         # One that was not finished is in the way.
         self._server.script(f"DROP INDEX IF EXISTS {name}")

@@ -18,31 +18,31 @@ from holdfast.store.sqlite.reader import SqliteReader
 # Every passage that has any of the words is counted; those that are wanted are ranked, by BM25 as
 # FTS5 computes it. Phrases come counted already, each under a name that no word has.
 _RANKED = """WITH candidate AS MATERIALIZED (
-    SELECT m.rowid, m.length, {wanted} AS wanted, m.words FROM matching(%s::tsquery, %s) AS m
+    SELECT m.number, m.length, {wanted} AS wanted, m.words FROM matching(%s::tsquery, %s) AS m
 ), hit AS MATERIALIZED (
-    SELECT c.rowid, u.lexeme AS term, cardinality(array_positions(u.weights, 'A'))
+    SELECT c.number, u.lexeme AS term, cardinality(array_positions(u.weights, 'A'))
         + {context} * cardinality(array_positions(u.weights, 'B')) AS often
     FROM candidate AS c CROSS JOIN LATERAL unnest(c.words) AS u WHERE u.lexeme = ANY (%s)
     UNION ALL SELECT * FROM unnest(%s::bigint[], %s::text[], %s::float8[])
 ), total AS (
     SELECT greatest(coalesce(sum(passages), 0), 1)::float8 AS passages,
         greatest(coalesce(sum(words), 0), 1)::float8 AS words
-    FROM tally WHERE %s::text IS NULL OR bank = %s
+    FROM passage_statistics WHERE %s::text IS NULL OR bank = %s
 ), weight AS MATERIALIZED (
     SELECT term, greatest(ln(greatest(min(passages) - count(*) + 0.5, 1e-9) / (count(*) + 0.5)),
         {least}) AS rarity
     FROM hit CROSS JOIN total GROUP BY term
 ), best AS (
-    SELECT rowid, sum(rarity * often * ({k1} + 1) / (often + {k1} * (1 - {b}
+    SELECT number, sum(rarity * often * ({k1} + 1) / (often + {k1} * (1 - {b}
         + {b} * length * passages / total.words))) AS score
-    FROM hit JOIN weight USING (term) JOIN candidate USING (rowid) CROSS JOIN total
-    WHERE wanted AND often > 0 GROUP BY rowid ORDER BY score DESC, rowid LIMIT %s
+    FROM hit JOIN weight USING (term) JOIN candidate USING (number) CROSS JOIN total
+    WHERE wanted AND often > 0 GROUP BY number ORDER BY score DESC, number LIMIT %s
 )
-SELECT {columns}, best.score FROM best JOIN passage USING (rowid) ORDER BY score DESC, rowid
+SELECT {columns}, best.score FROM best JOIN passage USING (number) ORDER BY score DESC, number
 """
 _PHRASED = (
-    "SELECT m.rowid, u.lexeme, u.positions, u.weights FROM matching(%s::tsquery, %s) AS m "
-    "CROSS JOIN LATERAL unnest(m.words) AS u WHERE u.lexeme = ANY (%s) ORDER BY m.rowid"
+    "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching(%s::tsquery, %s) AS m "
+    "CROSS JOIN LATERAL unnest(m.words) AS u WHERE u.lexeme = ANY (%s) ORDER BY m.number"
 )
 _COUNTED = "SELECT count(*) FROM (SELECT 1 FROM matching(%s::tsquery, %s) LIMIT %s) AS found"
 _COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
@@ -118,7 +118,7 @@ class PostgresReader(NearQuestions, SqliteReader):
         return int(count)
 
     def generation(self) -> str:
-        ((number,),) = self._server.said("SELECT number FROM generation")
+        ((number,),) = self._server.said("SELECT number FROM change_counter")
         return f"{number}.{self._connection.total_changes}"
 
     def portions(self) -> list[Portion]:

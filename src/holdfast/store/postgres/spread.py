@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 # What grows with what is said. `near` is made beside the migrations.
 LARGE = (
-    "turn", "exchange", "claim", "node", "bearer", "sighting", "statement", "passage", "vector",
-    "near",
+    "turn", "exchange", "claim", "graph_node", "record_labels", "memory_occurrence", "statement", "passage", "vector",
+    "half_vector",
 )  # fmt: skip
 _TABLE = re.compile(r'CREATE TABLE "?(\w+)"? \(.*?\n\);', re.DOTALL)
 _UNIQUE = re.compile(r"CREATE UNIQUE INDEX (\w+) ON (\w+) \((?!bank\b)")

@@ -21,7 +21,7 @@ from holdfast.store.postgres.nearness import NearWays
 from holdfast.store.postgres.schema import VERSION, steps
 from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.protocol import ReadStore
-from holdfast.store.protocol.curation import Erasure, Scrubbing
+from holdfast.store.protocol.curation import Erasure, Scrubber
 from holdfast.store.protocol.maintenance import Faults
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.checking import CheckWays
@@ -42,8 +42,8 @@ _NOT_OURS = (
 )
 _UNCOUNTED = (
     "SELECT count(*) FROM (SELECT bank, count(*) AS passages, sum(length) AS words FROM passage "
-    "GROUP BY bank) AS held FULL JOIN tally USING (bank) "
-    "WHERE coalesce(held.passages, 0) <> tally.passages OR coalesce(held.words, 0) <> tally.words "
+    "GROUP BY bank) AS held FULL JOIN passage_statistics USING (bank) "
+    "WHERE coalesce(held.passages, 0) <> passage_statistics.passages OR coalesce(held.words, 0) <> passage_statistics.words "
     "OR tally.bank IS NULL"
 )
 
@@ -151,7 +151,7 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
         """Empty all tables, also one whose rows nobody may remove."""
         with self.transaction():
             found = [name for (name,) in self._server.said(_TABLES)]
-            tables = [f'"{name}"' for name in found if name not in ("migration", "generation")]
+            tables = [f'"{name}"' for name in found if name not in ("migration", "change_counter")]
             for table in tables:
                 self._server.script(f"ALTER TABLE {table} DISABLE TRIGGER USER")
             self._server.script(f"TRUNCATE {', '.join(tables)}")
@@ -192,8 +192,8 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
 
     def _rebuild_index(self) -> None:
         """The server keeps its indexes; what we count beside them is counted anew."""
-        self._run("DELETE FROM tally")
-        self._run("INSERT INTO tally SELECT bank, count(*), sum(length) FROM passage GROUP BY bank")
+        self._run("DELETE FROM passage_statistics")
+        self._run("INSERT INTO passage_statistics SELECT bank, count(*), sum(length) FROM passage GROUP BY bank")
 
     def _overwrite_what_goes(self) -> None:
         """`overwrite` does so for all of it."""
@@ -205,7 +205,7 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
             change()
             self._server.said("SELECT set_config('holdfast.erasing', 'off', true)")
 
-    def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
+    def copies_holding(self, what: Erasure | Scrubber) -> list[Path]:
         """Copies of a server's database are made and kept elsewhere; we know of none."""
         return []
 

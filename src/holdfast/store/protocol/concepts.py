@@ -26,7 +26,7 @@ class Keyword(NamedTuple):
     counts: Mapping[str, int]
 
 
-class Bearer(NamedTuple):
+class KeywordMatch(NamedTuple):
     """A record that bears a keyword."""
 
     bank: str
@@ -35,7 +35,7 @@ class Bearer(NamedTuple):
     time: str
 
 
-class Made(NamedTuple):
+class DerivedConcept(NamedTuple):
     """A concept, the passage it is found as (None: not at all), and of each member the id of the
     concept that it would found."""
 
@@ -44,7 +44,7 @@ class Made(NamedTuple):
     aliases: tuple[str, ...]
 
 
-class ConceptQuestions(Protocol):
+class ConceptReader(Protocol):
     """What can be asked of concepts and keywords."""
 
     def concepts(self, bank: str | None, limit: int = 20) -> list[Concept]:
@@ -59,12 +59,12 @@ class ConceptQuestions(Protocol):
         """The keywords that most records bear, the most frequent first."""
         ...
 
-    def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[Bearer]:
+    def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[KeywordMatch]:
         """The records that bear all of some words, in any form, the latest first."""
         ...
 
 
-class ConceptWays(Protocol):
+class ConceptWriter(Protocol):
     """The ways in for concepts, and what they are made of."""
 
     def bank_exchanges(self, bank: str) -> Iterator[Exchange]:
@@ -79,7 +79,7 @@ class ConceptWays(Protocol):
         """What the log comes to for all records of a kind."""
         ...
 
-    def put_concepts(self, bank: str, made: Iterable[Made]) -> int:
+    def put_concepts(self, bank: str, made: Iterable[DerivedConcept]) -> int:
         """These are all the concepts of a bank; what has not changed is not written. Returns how
         many were written or removed."""
         ...

@@ -19,16 +19,16 @@ from holdfast.model.records import Turn
 from holdfast.model.team import Commit
 
 # What is of no session and has a passage of its own.
-Alone = Commit | Memory | Pull | Issue | Remark
+StandaloneRecord = Commit | Memory | Pull | Issue | Remark
 
 
-class Hidden(NamedTuple):
+class HiddenTurn(NamedTuple):
     """A turn that is not to be shown."""
 
     id: str
 
 
-class Superseded(NamedTuple):
+class SupersededText(NamedTuple):
     """The words that a correction replaces."""
 
     kind: str
@@ -36,7 +36,7 @@ class Superseded(NamedTuple):
     was: str
 
 
-class CuratedQuestions(Protocol):
+class CurationReader(Protocol):
     """What can be asked about decisions."""
 
     def curations(self, bank: str) -> list[Curation]:
@@ -65,7 +65,7 @@ class CuratedQuestions(Protocol):
         ...
 
 
-class CuratedWays(Protocol):
+class CurationWriter(Protocol):
     """The ways in for decisions."""
 
     def curate(self, entry: Curation) -> Curation:
@@ -104,7 +104,7 @@ class CuratedWays(Protocol):
         """The sessions of subagents that a session had, hidden or not."""
         ...
 
-    def put_passage(self, record: Alone, passage: Passage | None) -> None:
+    def put_passage(self, record: StandaloneRecord, passage: Passage | None) -> None:
         """Make a record findable as this passage, in place of the one it had; None: not at all."""
         ...
 
@@ -127,7 +127,7 @@ class Erasure(NamedTuple):
     imported: tuple[str, ...] = ()
 
 
-class Scrubbing(Protocol):
+class Scrubber(Protocol):
     """Takes a pattern out of a text."""
 
     def __call__(self, text: str) -> str:
@@ -135,7 +135,7 @@ class Scrubbing(Protocol):
         ...
 
 
-class Touched(NamedTuple):
+class ScrubMatch(NamedTuple):
     """A row that holds what is scrubbed: its table, and what it is known by."""
 
     table: str
@@ -144,7 +144,7 @@ class Touched(NamedTuple):
     session: str = ""
 
 
-class Erasing(Protocol):
+class Eraser(Protocol):
     """Taking words out for good. Nothing here can be undone."""
 
     def erase(self, what: Erasure) -> None:
@@ -164,15 +164,15 @@ class Erasing(Protocol):
         """Keep marks of what must not be taken in again, and withhold the raw lines of turns."""
         ...
 
-    def holding(self, clean: Scrubbing) -> list[Touched]:
+    def holding(self, clean: Scrubber) -> list[ScrubMatch]:
         """The canonical rows that hold what a scrubbing takes out."""
         ...
 
-    def scrub(self, clean: Scrubbing) -> None:
+    def scrub(self, clean: Scrubber) -> None:
         """Take it out of all of them."""
         ...
 
-    def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
+    def copies_holding(self, what: Erasure | Scrubber) -> list[Path]:
         """The backups that hold it, or that cannot be looked into."""
         ...
 

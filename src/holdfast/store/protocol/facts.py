@@ -16,24 +16,24 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 
 
-class Known(NamedTuple):
+class FactWithPassage(NamedTuple):
     """A fact with the passage it is found by; None where another record says the same."""
 
     fact: Fact
     passage: Passage | None
 
 
-class Knowledge(NamedTuple):
+class DerivedKnowledge(NamedTuple):
     """All that a bank's claims come to. `dropped` counts what was no fact, by reason."""
 
-    facts: Sequence[Known] = ()
+    facts: Sequence[FactWithPassage] = ()
     lives: Sequence[Life] = ()
     bearings: Sequence[Bearing] = ()
     reviews: Sequence[Review] = ()
     dropped: Sequence[tuple[str, int]] = ()
 
 
-class FactQuestions(Protocol):
+class FactReader(Protocol):
     """What can be asked."""
 
     def claims(self, bank: str, session: str = "", turns: Sequence[str] = ()) -> list[Claim]:
@@ -70,10 +70,10 @@ class FactQuestions(Protocol):
         ...
 
 
-class FactWays(Protocol):
+class FactWriter(Protocol):
     """The ways in."""
 
-    def put_knowledge(self, bank: str, knowledge: Knowledge) -> None:
+    def put_knowledge(self, bank: str, knowledge: DerivedKnowledge) -> None:
         """Replace what the claims of a bank come to. What stays the same is not written anew."""
         ...
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from holdfast.model.accounts import Call, Pause, Spent, Summary
 
 
-class Spending(NamedTuple):
+class DailySpending(NamedTuple):
     """What one operation took of one model on one day."""
 
     day: str
@@ -18,14 +18,14 @@ class Spending(NamedTuple):
     spent: Spent
 
 
-class Unsummarised(NamedTuple):
+class UnsummarisedSession(NamedTuple):
     """A session with something that no model has looked at."""
 
     bank: str
     session: str
 
 
-class Calls(Protocol):
+class ModelCallLedger(Protocol):
     """The cost ledger, and services that are left alone for a while."""
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -45,7 +45,7 @@ class Calls(Protocol):
         one is named."""
         ...
 
-    def spending(self, since: str = "") -> list[Spending]:
+    def spending(self, since: str = "") -> list[DailySpending]:
         """The same by day, operation and model, the latest day first."""
         ...
 
@@ -66,7 +66,7 @@ class Calls(Protocol):
         ...
 
 
-class Summaries(Protocol):
+class ModelSummaries(Protocol):
     """What models made of records."""
 
     def put_summary(self, summary: Summary, session: str, first: int) -> None:
@@ -86,11 +86,11 @@ class Summaries(Protocol):
         """Whether there is anything to look for in a bank."""
         ...
 
-    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[Unsummarised]:
+    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[UnsummarisedSession]:
         """Sessions, not of subagents, that went on after a time and have an exchange or a digest
         by rules alone that was not tried and that nobody said anew; the latest first."""
         ...
 
 
-class Accounts(Calls, Summaries, Protocol):
+class ModelAccounts(ModelCallLedger, ModelSummaries, Protocol):
     """Both."""

@@ -24,17 +24,17 @@ from holdfast.store.sqlite.migrate import APPLICATION_ID, version_of
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.store.sqlite.store import SqliteStore
 
-_OURS = ("kept_file", "kept_note")
+_OURS = ("backup_file", "backup_note")
 _TABLES = (
-    "CREATE TABLE kept_file (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
-    "CREATE TABLE kept_note (made TEXT, program TEXT, tables TEXT, hash TEXT)",
+    "CREATE TABLE backup_file (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
+    "CREATE TABLE backup_note (made TEXT, program TEXT, tables TEXT, hash TEXT)",
 )
 # What can be made again from the rest: counted, but not part of the hash.
 _DERIVED = frozenset(
-    "exchange digest label labelled bearer passage vector stale claim fact life bearing review "
-    "vector_count dropped concept concept_member concept_anchor node spelling mention entity "
-    "dimension sighting unshown retained stance opinion belief pattern statement changed reached "
-    "made hidden chore touch authored astray".split()
+    "exchange digest label labelled_record record_labels passage vector stale_session claim fact status_period fact_evidence review "
+    "vector_count dropped_claim_count concept concept_member concept_anchor graph_node entity_spelling entity_mention entity "
+    "memory_dimension memory_occurrence stale_memory retained_memory stance opinion opinion_revision pattern statement session_change stage_progress "
+    "session_derivation hidden_record failed_task file_change commit_session unmerged_commit".split()
 )
 
 
@@ -68,9 +68,9 @@ def make_copy(
         target.execute("BEGIN IMMEDIATE")
         for table in _TABLES:
             target.execute(table)
-        target.executemany("INSERT INTO kept_file VALUES (?, ?)", files)
+        target.executemany("INSERT INTO backup_file VALUES (?, ?)", files)
         note = (made, program, json.dumps(held, sort_keys=True), digest)
-        target.execute("INSERT INTO kept_note VALUES (?, ?, ?, ?)", note)
+        target.execute("INSERT INTO backup_note VALUES (?, ?, ?, ?)", note)
         target.execute("COMMIT")
         return _checked(target, part)
 
@@ -95,7 +95,7 @@ def peek(path: Path) -> tuple[int, str]:
     be told."""
     try:
         with closing(_open_copy(path)) as copy:
-            row = copy.execute("SELECT made FROM kept_note").fetchone() if _noted(copy) else None
+            row = copy.execute("SELECT made FROM backup_note").fetchone() if _noted(copy) else None
             return version_of(copy), str(row[0]) if row else ""
     except sqlite3.DatabaseError:
         return 0, ""
@@ -165,14 +165,14 @@ def files_of(path: Path) -> Iterator[tuple[str, bytes]]:
     """The files that a copy keeps, by name."""
     with translated(path), closing(_open_copy(path)) as copy:
         if _noted(copy):
-            yield from copy.execute("SELECT name, content FROM kept_file ORDER BY name")
+            yield from copy.execute("SELECT name, content FROM backup_file ORDER BY name")
 
 
 def marks_of(path: Path) -> set[tuple[str, ...]]:
     """By what erased things are known."""
     try:
         with closing(open_read_only(path)) as connection:
-            return {tuple(map(str, row)) for row in connection.execute("SELECT * FROM erased")}
+            return {tuple(map(str, row)) for row in connection.execute("SELECT * FROM erasure_mark")}
     except (sqlite3.DatabaseError, StoreError):
         return set()
 
@@ -196,7 +196,7 @@ def _unusable(path: Path, why: str) -> StoreCorruptError:
 
 
 def _noted(connection: sqlite3.Connection) -> bool:
-    question = "SELECT 1 FROM sqlite_master WHERE name = 'kept_note'"
+    question = "SELECT 1 FROM sqlite_master WHERE name = 'backup_note'"
     return connection.execute(question).fetchone() is not None
 
 
@@ -207,10 +207,10 @@ def _checked(copy: sqlite3.Connection, path: Path) -> Copy:
         if told != ["ok"]:
             raise _unusable(path, " ".join(told).replace("*** in database main *** ", ""))
         held, digest = _contents(copy)
-        note = copy.execute("SELECT * FROM kept_note").fetchone() if _noted(copy) else None
+        note = copy.execute("SELECT * FROM backup_note").fetchone() if _noted(copy) else None
         files: dict[str, int] = {}
         if note is not None:
-            files = dict(copy.execute("SELECT name, length(content) FROM kept_file"))
+            files = dict(copy.execute("SELECT name, length(content) FROM backup_file"))
             if json.loads(note[2]) != held or note[3] != digest:
                 raise _unusable(path, "it does not hold what its note says")
     except sqlite3.DatabaseError as error:
@@ -227,7 +227,7 @@ def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
         row[0]
         for row in connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-            " AND name NOT LIKE 'fts%' AND name NOT LIKE 'sqlite%' ORDER BY name"
+            " AND name NOT LIKE 'passage_fts%' AND name NOT LIKE 'sqlite%' ORDER BY name"
         )
         if row[0] not in _OURS
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
-from holdfast.store.protocol.model_calls import Spending, Unsummarised
+from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking
 
@@ -23,8 +23,8 @@ _SUMS = (
 )
 # Whether nothing was made of a record `r`, as far as it reaches, by this version.
 _UNTRIED = (
-    "r.author = '' AND NOT EXISTS (SELECT 1 FROM summary WHERE summary.bank = r.bank "
-    "AND summary.record = r.id AND summary.last_seq >= {last} AND summary.version >= ?)"
+    "r.author = '' AND NOT EXISTS (SELECT 1 FROM model_summary WHERE model_summary.bank = r.bank "
+    "AND model_summary.record = r.id AND model_summary.last_seq >= {last} AND model_summary.version >= ?)"
 )
 
 
@@ -32,13 +32,13 @@ class CallWays(Asking):
     """What is kept of model services."""
 
     def add_call(self, call: Call) -> None:
-        self._run(f"INSERT INTO call ({_CALL}) VALUES ({rows.marks(_CALL)})", *_call_row(call))
+        self._run(f"INSERT INTO model_call ({_CALL}) VALUES ({rows.marks(_CALL)})", *_call_row(call))
 
     def settle_call(self, call: Call) -> None:
         columns = _CALL.split(", ")[2:]
         settled = ", ".join(f"{name} = ?" for name in columns)
         self._run(
-            f"UPDATE call SET {settled} WHERE bank = ? AND id = ?",
+            f"UPDATE model_call SET {settled} WHERE bank = ? AND id = ?",
             *_call_row(call)[2:],
             call.bank,
             call.id,
@@ -48,31 +48,31 @@ class CallWays(Asking):
         own, values = "", tuple[str, ...]()
         if session:
             own, values = " AND bank = ? AND session = ?", (bank, session)
-        row = self._one(f"SELECT {_SUMS} FROM call WHERE time >= ?{own}", since, *values)
+        row = self._one(f"SELECT {_SUMS} FROM model_call WHERE time >= ?{own}", since, *values)
         return Spent(*row) if row else Spent()
 
-    def spending(self, since: str = "") -> list[Spending]:
+    def spending(self, since: str = "") -> list[DailySpending]:
         found = self._all(
-            f"SELECT substr(time, 1, 10), operation, service, model, {_SUMS} FROM call "
+            f"SELECT substr(time, 1, 10), operation, service, model, {_SUMS} FROM model_call "
             "WHERE time >= ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4",
             since,
         )
         return [
-            Spending(day, what, by, model, Spent(*sums)) for day, what, by, model, *sums in found
+            DailySpending(day, what, by, model, Spent(*sums)) for day, what, by, model, *sums in found
         ]
 
     def troubled_calls(self, limit: int = 5) -> list[Call]:
         found = self._all(
-            f"SELECT {_CALL} FROM call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?", limit
+            f"SELECT {_CALL} FROM model_call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?", limit
         )
         return [call_of(row) for row in found]
 
     def pauses(self) -> list[Pause]:
-        return [Pause(*row) for row in self._all("SELECT * FROM pause ORDER BY service")]
+        return [Pause(*row) for row in self._all("SELECT * FROM service_pause ORDER BY service")]
 
     def put_pause(self, pause: Pause) -> None:
         self._run(
-            "INSERT OR REPLACE INTO pause VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO service_pause VALUES (?, ?, ?, ?, ?)",
             pause.service,
             pause.until,
             pause.attempts,
@@ -81,12 +81,12 @@ class CallWays(Asking):
         )
 
     def clear_pause(self, service: str) -> None:
-        self._run("DELETE FROM pause WHERE service = ?", service)
+        self._run("DELETE FROM service_pause WHERE service = ?", service)
 
     def put_summary(self, summary: Summary, session: str, first: int) -> None:
         s = summary
         self._run(
-            f"INSERT OR IGNORE INTO summary ({_SUMMARY}) VALUES ({rows.marks(_SUMMARY)})",
+            f"INSERT OR IGNORE INTO model_summary ({_SUMMARY}) VALUES ({rows.marks(_SUMMARY)})",
             s.bank,
             s.hash,
             s.version,
@@ -100,9 +100,9 @@ class CallWays(Asking):
         )
         if s.content:
             self._run(
-                "INSERT INTO stale VALUES (?, ?, ?) "
+                "INSERT INTO stale_session VALUES (?, ?, ?) "
                 "ON CONFLICT (bank, session) "
-                "DO UPDATE SET first = min(stale.first, excluded.first)",
+                "DO UPDATE SET first_seq = min(stale_session.first_seq, excluded.first_seq)",
                 s.bank,
                 session,
                 first,
@@ -110,7 +110,7 @@ class CallWays(Asking):
 
     def summary(self, bank: str, hash: str) -> Summary | None:
         row = self._one(
-            f"SELECT {_SUMMARY} FROM summary WHERE bank = ? AND hash = ? AND content <> '' "
+            f"SELECT {_SUMMARY} FROM model_summary WHERE bank = ? AND hash = ? AND content <> '' "
             "ORDER BY version DESC LIMIT 1",
             bank,
             hash,
@@ -119,16 +119,16 @@ class CallWays(Asking):
 
     def tried(self, bank: str, hash: str, version: int) -> bool:
         return self._is_there(
-            "SELECT 1 FROM summary WHERE bank = ? AND hash = ? AND version = ?", bank, hash, version
+            "SELECT 1 FROM model_summary WHERE bank = ? AND hash = ? AND version = ?", bank, hash, version
         )
 
     def has_summaries(self, bank: str) -> bool:
-        return self._is_there("SELECT 1 FROM summary WHERE bank = ? LIMIT 1", bank)
+        return self._is_there("SELECT 1 FROM model_summary WHERE bank = ? LIMIT 1", bank)
 
     def _is_there(self, sql: str, *values: object) -> bool:
         return self._one(sql, *values) is not None
 
-    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[Unsummarised]:
+    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[UnsummarisedSession]:
         reach = "(SELECT max(last_seq) FROM exchange WHERE bank = r.bank AND session = r.session)"
         found = self._all(
             "SELECT bank, id FROM session AS s WHERE ended >= ? AND parent = '' AND subagent = '' "
@@ -141,7 +141,7 @@ class CallWays(Asking):
             version,
             limit,
         )
-        return [Unsummarised(*row) for row in found]
+        return [UnsummarisedSession(*row) for row in found]
 
 
 def call_of(row: Sequence[Any]) -> Call:

@@ -13,14 +13,14 @@ _SHOWN = 5
 _DERIVED = (
     (
         "turns that cannot be found",
-        "SELECT count(*) FROM seen_turn AS turn WHERE NOT EXISTS (SELECT 1 FROM passage WHERE "
+        "SELECT count(*) FROM visible_turn AS turn WHERE NOT EXISTS (SELECT 1 FROM passage WHERE "
         "passage.bank = turn.bank AND kind = 'turn' AND passage.id = turn.id) AND NOT EXISTS "
-        "(SELECT 1 FROM stale WHERE stale.bank = turn.bank AND stale.session = turn.session)",
+        "(SELECT 1 FROM stale_session WHERE stale_session.bank = turn.bank AND stale_session.session = turn.session)",
     ),
     (
         "passages of turns that are not there",
         "SELECT count(*) FROM passage WHERE kind = 'turn' AND NOT EXISTS "
-        "(SELECT 1 FROM seen_turn AS turn WHERE turn.bank = passage.bank "
+        "(SELECT 1 FROM visible_turn AS turn WHERE turn.bank = passage.bank "
         "AND turn.id = passage.id)",
     ),
     (
@@ -62,7 +62,7 @@ class CheckWays(Asking):
     def _index_faults(self) -> list[str]:
         """The index compares itself with what it indexes; to ask, one must be able to write."""
         try:
-            self._connection.execute("INSERT INTO fts (fts, rank) VALUES ('integrity-check', 1)")
+            self._connection.execute("INSERT INTO passage_fts (passage_fts, rank) VALUES ('integrity-check', 1)")
         except sqlite3.OperationalError:
             return []
         except sqlite3.DatabaseError:

@@ -12,7 +12,7 @@ from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange
 from holdfast.model.uris import parse_uri, uri
-from holdfast.store.protocol.concepts import Bearer, Keyword, Made
+from holdfast.store.protocol.concepts import KeywordMatch, Keyword, DerivedConcept
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.connection import translated
@@ -28,7 +28,7 @@ class ConceptQuestions(Asking):
     def concepts(self, bank: str | None, limit: int = 20) -> list[Concept]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {rows.CONCEPT} FROM seen_concept WHERE {where} "
+            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} "
             "ORDER BY updated DESC, id, bank LIMIT ?",
             *values,
             limit,
@@ -37,7 +37,7 @@ class ConceptQuestions(Asking):
 
     def concept_of(self, bank: str, kind: str, id: str) -> Concept | None:
         row = self._one(
-            f"SELECT {rows.CONCEPT} FROM seen_concept WHERE bank = ? AND id = (SELECT concept "
+            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE bank = ? AND id = (SELECT concept "
             "FROM concept_member WHERE concept_member.bank = ? AND kind = ? "
             "AND concept_member.id = ?)",
             *(bank, bank, kind, id),
@@ -46,7 +46,7 @@ class ConceptQuestions(Asking):
 
     def _with_members(self, row: rows.Row) -> Concept:
         found = self._all(
-            "SELECT kind, id FROM concept_member WHERE bank = ? AND concept = ? ORDER BY place",
+            "SELECT kind, id FROM concept_member WHERE bank = ? AND concept = ? ORDER BY position",
             *row[:2],
         )
         return rows.concept_of(row, (uri(kind, id) for kind, id in found))
@@ -56,15 +56,15 @@ class ConceptQuestions(Asking):
         where, values = self._in_bank(bank)
         span = (rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._all(
-            f"SELECT {rows.CONCEPT} FROM seen_concept WHERE {where} AND id >= ? AND id < ? "
+            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} AND id >= ? AND id < ? "
             "ORDER BY id LIMIT ?",
             *(*values, *span, limit),
         )
         if not found:
             found = self._all(
-                f"SELECT {rows.CONCEPT} FROM seen_concept WHERE {where} AND EXISTS (SELECT 1 "
-                "FROM concept_member AS m WHERE m.bank = seen_concept.bank "
-                "AND m.concept = seen_concept.id AND m.alias = ?) LIMIT ?",
+                f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} AND EXISTS (SELECT 1 "
+                "FROM concept_member AS m WHERE m.bank = visible_concept.bank "
+                "AND m.concept = visible_concept.id AND m.alias = ?) LIMIT ?",
                 *(*values, rows.text(id), limit),
             )
         return [self._with_members(row) for row in found]
@@ -72,8 +72,8 @@ class ConceptQuestions(Asking):
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
         where, values = self._in_bank(bank)
         found = self._all(
-            "SELECT text, count(*) FROM label CROSS JOIN labelled ON labelled.label = label.id "
-            f"WHERE {where} AND sort = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
+            "SELECT text, count(*) FROM label CROSS JOIN labelled_record ON labelled_record.label = label.id "
+            f"WHERE {where} AND label.kind = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
             *values,
             limit,
         )
@@ -82,14 +82,14 @@ class ConceptQuestions(Asking):
     def _keyword(self, bank: str | None, text: str) -> Keyword:
         where, values = self._in_bank(bank)
         own = (
-            "FROM label CROSS JOIN labelled ON labelled.label = label.id "
-            f"WHERE {where} AND sort = 'concept' AND text = ?"
+            "FROM label CROSS JOIN labelled_record ON labelled_record.label = label.id "
+            f"WHERE {where} AND label.kind = 'concept' AND text = ?"
         )
         counts = self._all(f"SELECT kind, count(*) {own} GROUP BY kind ORDER BY 1", *values, text)
         latest = self._all(
-            f"SELECT label.bank, kind, labelled.id {own} "
+            f"SELECT label.bank, kind, labelled_record.id {own} "
             "AND kind IN ('exchange', 'concept', 'fact') "
-            "ORDER BY time DESC, kind, labelled.id LIMIT ?",
+            "ORDER BY time DESC, kind, labelled_record.id LIMIT ?",
             *(*values, text, _SPELLINGS),
         )
         spelled: Counter[str] = Counter()
@@ -103,17 +103,17 @@ class ConceptQuestions(Asking):
         word = min(spelled, key=lambda w: (-spelled[w], w), default=text)
         return Keyword(word, text, dict(counts))
 
-    def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[Bearer]:
+    def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[KeywordMatch]:
         where, values = self._in_bank(bank)
-        found: set[Bearer] | None = None
+        found: set[KeywordMatch] | None = None
         for stem in labels.keyword_stems(words):
             listed = self._all(
-                "SELECT label.bank, kind, labelled.id, time FROM label CROSS JOIN labelled "
-                f"ON labelled.label = label.id WHERE {where} AND sort = 'concept' AND text = ? "
+                "SELECT label.bank, kind, labelled_record.id, time FROM label CROSS JOIN labelled_record "
+                f"ON labelled_record.label = label.id WHERE {where} AND label.kind = 'concept' AND text = ? "
                 "ORDER BY time DESC LIMIT ?",
                 *(*values, stem, _MOST_BEARERS),
             )
-            own = {Bearer(*row) for row in listed}
+            own = {KeywordMatch(*row) for row in listed}
             found = own if found is None else found & own
         ordered = sorted(found or (), key=lambda b: (b.kind, b.id, b.bank))
         return sorted(ordered, key=lambda b: b.time, reverse=True)[:limit]
@@ -131,8 +131,8 @@ class ConceptWays(CuratingWays):
 
     def shown_memories(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered.bank = ? AND EXISTS (SELECT 1 FROM seen_memory AS m "
-            "WHERE m.bank = remembered.bank AND m.id = remembered.id) ORDER BY time, remembered.id",
+            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND EXISTS (SELECT 1 FROM visible_remembered_memory AS m "
+            "WHERE m.bank = remembered_memory.bank AND m.id = remembered_memory.id) ORDER BY time, remembered_memory.id",
             bank,
         )
         said = {c.id: c.text for c in self.curated_kind(bank, "memory") if c.text}
@@ -141,13 +141,13 @@ class ConceptWays(CuratingWays):
 
     def curated_kind(self, bank: str, kind: str) -> list[Curated]:
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curated WHERE bank = ? AND kind = ? ORDER BY id",
+            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? ORDER BY id",
             bank,
             kind,
         )
         return [rows.curated_of(row) for row in found]
 
-    def put_concepts(self, bank: str, made: Iterable[Made]) -> int:
+    def put_concepts(self, bank: str, made: Iterable[DerivedConcept]) -> int:
         known = {
             row[1]: row
             for row in self._all(f"SELECT {rows.CONCEPT} FROM concept WHERE bank = ?", bank)
@@ -166,14 +166,14 @@ class ConceptWays(CuratingWays):
     def _members(self, bank: str) -> dict[str, list[tuple[str, str, str]]]:
         found: dict[str, list[tuple[str, str, str]]] = {}
         for concept, kind, id, alias in self._all(
-            "SELECT concept, kind, id, alias FROM concept_member WHERE bank = ? ORDER BY place",
+            "SELECT concept, kind, id, alias FROM concept_member WHERE bank = ? ORDER BY position",
             bank,
         ):
             found.setdefault(concept, []).append((kind, id, alias))
         return found
 
     def _put_one_concept(
-        self, made: Made, known: rows.Row | None, members: dict[str, list[tuple[str, str, str]]]
+        self, made: DerivedConcept, known: rows.Row | None, members: dict[str, list[tuple[str, str, str]]]
     ) -> bool:
         concept, passage, aliases = made
         row = rows.concept_row(concept)
@@ -204,7 +204,7 @@ class ConceptWays(CuratingWays):
     def _remove_concept(self, bank: str, id: str) -> None:
         self._run("DELETE FROM concept WHERE bank = ? AND id = ?", bank, id)
         self._run("DELETE FROM concept_member WHERE bank = ? AND concept = ?", bank, id)
-        for table in ("passage", "bearer"):
+        for table in ("passage", "record_labels"):
             self._run(
                 f"DELETE FROM {table} WHERE bank = ? AND kind = 'concept' AND id = ?", bank, id
             )
@@ -214,16 +214,16 @@ class ConceptWays(CuratingWays):
         where, values = self._in_bank(bank)
         for table in ("concept", "concept_member"):
             self._run(f"DELETE FROM {table} WHERE {where}", *values)
-        for table in ("passage", "bearer"):
+        for table in ("passage", "record_labels"):
             self._run(f"DELETE FROM {table} WHERE {where} AND kind = 'concept'", *values)
-        self._run(f"DELETE FROM reached WHERE {where} AND stage = 'concepts'", *values)
+        self._run(f"DELETE FROM stage_progress WHERE {where} AND stage = 'concepts'", *values)
 
     def anchor(self, bank: str, concept: str) -> None:
         if self._one("SELECT 1 FROM concept WHERE bank = ? AND id = ?", bank, concept) is None:
             return
         self._run("DELETE FROM concept_anchor WHERE bank = ? AND concept = ?", bank, concept)
         self._run(
-            "INSERT INTO concept_anchor SELECT bank, concept, place, kind, id "
+            "INSERT INTO concept_anchor SELECT bank, concept, position, kind, id "
             "FROM concept_member WHERE bank = ? AND concept = ?",
             *(bank, concept),
         )
@@ -231,7 +231,7 @@ class ConceptWays(CuratingWays):
     def anchors(self, bank: str) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for concept, kind, id in self._all(
-            "SELECT concept, kind, id FROM concept_anchor WHERE bank = ? ORDER BY concept, place",
+            "SELECT concept, kind, id FROM concept_anchor WHERE bank = ? ORDER BY concept, position",
             bank,
         ):
             found.setdefault(concept, []).append(uri(kind, id))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from holdfast.store.protocol.curation import Scrubbing
+from holdfast.store.protocol.curation import Scrubber
 from holdfast.store.sqlite.asking import marks_for, portions
 
 _AT_ONCE = 400
 
 
-def keeps(copy: sqlite3.Connection, clean: Scrubbing) -> bool:
+def keeps(copy: sqlite3.Connection, clean: Scrubber) -> bool:
     """Whether a file that a copy keeps holds it."""
-    there = copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'kept_file'").fetchone()
-    rows = copy.execute("SELECT content FROM kept_file") if there else ()
+    there = copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'backup_file'").fetchone()
+    rows = copy.execute("SELECT content FROM backup_file") if there else ()
     return any(clean(text) != text for text in (r[0].decode("utf-8", "replace") for r in rows))
 
 

@@ -13,7 +13,7 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.store.protocol.curation import Alone
+from holdfast.store.protocol.curation import StandaloneRecord
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.connection import translated
@@ -21,11 +21,11 @@ from holdfast.store.sqlite.progress import ProgressWays
 
 # `rows.MEMORY` of what people asked to remember, and where it is found.
 WISHED = (
-    "remembered.bank, remembered.id, time, who, text, coalesce(network, 'world'), "
-    "coalesce(place, ''), coalesce(why, ''), confidence, remembered.trust, "
-    "CASE remembered.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, '[]', '[]', 1 "
-    "FROM remembered LEFT JOIN dimension "
-    "ON dimension.bank = remembered.bank AND dimension.id = remembered.id"
+    "remembered_memory.bank, remembered_memory.id, time, who, text, coalesce(network, 'world'), "
+    "coalesce(place, ''), coalesce(why, ''), confidence, remembered_memory.trust, "
+    "CASE remembered_memory.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, '[]', '[]', 1 "
+    "FROM remembered_memory LEFT JOIN memory_dimension "
+    "ON memory_dimension.bank = remembered_memory.bank AND memory_dimension.id = remembered_memory.id"
 )
 # What is shown or not by its own name; a turn also by that of what it stands in.
 _ALONE = (
@@ -47,7 +47,7 @@ class CuratingQuestions(Asking):
 
     def curated(self, bank: str, kind: str, id: str) -> Curated | None:
         row = self._one(
-            f"SELECT {rows.CURATED} FROM curated WHERE bank = ? AND kind = ? AND id = ?",
+            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? AND id = ?",
             bank,
             kind,
             id,
@@ -56,7 +56,7 @@ class CuratingQuestions(Asking):
 
     def curated_in(self, bank: str, session: str) -> list[Curated]:
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curated WHERE bank = ? AND session = ? ORDER BY kind, id",
+            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND session = ? ORDER BY kind, id",
             bank,
             session,
         )
@@ -67,11 +67,11 @@ class CuratingQuestions(Asking):
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, word, rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curated WHERE {named} "
+            f"SELECT {rows.CURATED} FROM curation_state WHERE {named} "
             "AND (forgotten <> 0 OR \"into\" <> '') "
-            "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden "
-            f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curated AS own "
-            "WHERE own.bank = hidden.bank AND own.kind = hidden.kind AND own.id = hidden.id "
+            "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden_record "
+            f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curation_state AS own "
+            "WHERE own.bank = hidden_record.bank AND own.kind = hidden_record.kind AND own.id = hidden_record.id "
             "AND (own.forgotten <> 0 OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
             *given,
             *given,
@@ -80,12 +80,12 @@ class CuratingQuestions(Asking):
         return [rows.curated_of(row) for row in found]
 
     def erased(self, bank: str, marks: Sequence[str]) -> set[str]:
-        if self._one("SELECT 1 FROM erased WHERE bank = ? LIMIT 1", bank) is None:
+        if self._one("SELECT 1 FROM erasure_mark WHERE bank = ? LIMIT 1", bank) is None:
             return set()
         found: set[str] = set()
         for some in portions(marks):
             listed = self._all(
-                f"SELECT mark FROM erased WHERE bank = ? AND mark IN ({marks_for(some)})",
+                f"SELECT mark FROM erasure_mark WHERE bank = ? AND mark IN ({marks_for(some)})",
                 bank,
                 *some,
             )
@@ -94,7 +94,7 @@ class CuratingQuestions(Asking):
 
     def withheld(self, bank: str, turn: str) -> bool:
         return bool(
-            self._one("SELECT 1 FROM hidden WHERE bank = ? AND kind = 'raw' AND id = ?", bank, turn)
+            self._one("SELECT 1 FROM hidden_record WHERE bank = ? AND kind = 'raw' AND id = ?", bank, turn)
         )
 
     def _worded(self, turns: list[Turn]) -> list[Turn]:
@@ -102,7 +102,7 @@ class CuratingQuestions(Asking):
         if not turns:
             return turns
         found = self._all(
-            "SELECT id, text FROM curated "
+            "SELECT id, text FROM curation_state "
             "WHERE bank = ? AND session = ? AND kind = 'turn' AND text <> ''",
             turns[0].bank,
             turns[0].session,
@@ -135,36 +135,36 @@ class CuratingWays(CuratingQuestions, ProgressWays):
         name = (c.bank, c.kind, c.id)
         # One about which nothing stands any more still tells the session it is in.
         self._run(
-            f"INSERT OR REPLACE INTO curated ({rows.CURATED}) VALUES ({rows.marks(rows.CURATED)})",
+            f"INSERT OR REPLACE INTO curation_state ({rows.CURATED}) VALUES ({rows.marks(rows.CURATED)})",
             *c,
         )
         if c.kind in _ALONE:
-            self._run("DELETE FROM hidden WHERE bank = ? AND kind = ? AND id = ?", *name)
+            self._run("DELETE FROM hidden_record WHERE bank = ? AND kind = ? AND id = ?", *name)
             if c.gone:
-                self._run("INSERT INTO hidden VALUES (?, ?, ?, ?)", *name, c.session)
+                self._run("INSERT INTO hidden_record VALUES (?, ?, ?, ?)", *name, c.session)
         if c.kind == "concept" and c.gone:  # what stays of it is made again
-            for table in ("passage", "bearer"):
+            for table in ("passage", "record_labels"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = ? AND id = ?", *name)
         if not c.session:
             self.note_change(c.bank, "")
 
     def put_memory(self, memory: Memory) -> None:
         self._run(
-            f"INSERT OR IGNORE INTO remembered ({rows.REMEMBERED}) "
+            f"INSERT OR IGNORE INTO remembered_memory ({rows.REMEMBERED}) "
             f"VALUES ({rows.marks(rows.REMEMBERED)})",
             *rows.remembered_row(memory),
         )
         m = memory
         if m.network is not Network.WORLD or m.where or m.why:
             self._run(
-                "INSERT OR IGNORE INTO dimension VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO memory_dimension VALUES (?, ?, ?, ?, ?, ?)",
                 *(m.bank, m.id, m.network.value, m.confidence, m.where, m.why),
             )
         self.note_change(memory.bank, "")
 
     def memories(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered.bank = ? ORDER BY time, remembered.id", bank
+            f"SELECT {WISHED} WHERE remembered_memory.bank = ? ORDER BY time, remembered_memory.id", bank
         )
         return [rows.memory_of(row) for row in found]
 
@@ -198,10 +198,10 @@ class CuratingWays(CuratingQuestions, ProgressWays):
         )
         return [id for (id,) in found]
 
-    def put_passage(self, record: Alone, passage: Passage | None) -> None:
+    def put_passage(self, record: StandaloneRecord, passage: Passage | None) -> None:
         name = (record.bank, type(record).__name__.lower(), record.id)
         self._run("DELETE FROM passage WHERE bank = ? AND kind = ? AND id = ?", *name)
-        self._run("DELETE FROM bearer WHERE bank = ? AND kind = ? AND id = ?", *name)
+        self._run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", *name)
         if passage is not None:
             self.put_passages([passage])
             if isinstance(record, Commit | Pull):
@@ -225,12 +225,12 @@ class CuratingWays(CuratingQuestions, ProgressWays):
                     self.curate(entry)
             self.put_curated(c._replace(bank=bank))
         self._run(
-            "INSERT OR IGNORE INTO hidden SELECT ?, kind, id, session FROM hidden "
+            "INSERT OR IGNORE INTO hidden_record SELECT ?, kind, id, session FROM hidden_record "
             "WHERE bank = ? AND session = ? AND kind = 'raw'",
             *(bank, old, session),
         )
         self._run(
-            "INSERT OR IGNORE INTO erased SELECT ?, mark FROM erased WHERE bank = ?", bank, old
+            "INSERT OR IGNORE INTO erasure_mark SELECT ?, mark FROM erasure_mark WHERE bank = ?", bank, old
         )
 
     def put_passages(self, passages: Sequence[Passage]) -> None:

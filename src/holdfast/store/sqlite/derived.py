@@ -8,7 +8,7 @@ from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange
 from holdfast.store.protocol import Derived
-from holdfast.store.protocol.curation import Hidden, Superseded
+from holdfast.store.protocol.curation import HiddenTurn, SupersededText
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.concepts import ConceptWays
 from holdfast.store.sqlite.facts import FactWriting
@@ -21,7 +21,7 @@ from holdfast.store.sqlite.shared import SharedWays
 
 _PASSAGES_HELD = 1_000_000
 # What stages above the session make, and how far they have come.
-_OF_STAGES = ("claim", "fact", "life", "bearing", "review", "dropped", "authored", "reached")
+_OF_STAGES = ("claim", "fact", "status_period", "fact_evidence", "review", "dropped_claim_count", "commit_session", "stage_progress")
 
 
 class DerivedWays(
@@ -53,11 +53,11 @@ class DerivedWays(
                 passages.clear()
                 held = 0
         self.put_passages(passages)
-        self._run("DELETE FROM stale WHERE bank = ? AND session = ?", bank, session)
+        self._run("DELETE FROM stale_session WHERE bank = ? AND session = ?", bank, session)
         self.note_change(bank, session)
 
     def _put_one(
-        self, bank: str, session: str, item: Exchange | Digest | Claim | Hidden | Superseded
+        self, bank: str, session: str, item: Exchange | Digest | Claim | HiddenTurn | SupersededText
     ) -> None:
         if isinstance(item, Exchange):
             self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
@@ -66,11 +66,11 @@ class DerivedWays(
             self._put("digest", rows.DIGEST, rows.digest_row(item))
         elif isinstance(item, Claim):
             self.put_claim(item)
-        elif isinstance(item, Hidden):
-            self._run("INSERT INTO hidden VALUES (?, 'turn', ?, ?)", bank, item.id, session)
+        elif isinstance(item, HiddenTurn):
+            self._run("INSERT INTO hidden_record VALUES (?, 'turn', ?, ?)", bank, item.id, session)
         else:
             self._run(
-                "UPDATE curated SET was = ? WHERE bank = ? AND kind = ? AND id = ?",
+                "UPDATE curation_state SET was = ? WHERE bank = ? AND kind = ? AND id = ?",
                 item.was,
                 bank,
                 item.kind,
@@ -98,7 +98,7 @@ class DerivedWays(
                 *later,
             )
             self._run(
-                f"DELETE FROM hidden WHERE {own} AND kind = 'turn' "
+                f"DELETE FROM hidden_record WHERE {own} AND kind = 'turn' "
                 f"AND id IN (SELECT id FROM turn WHERE {own} AND seq >= ?)",
                 bank,
                 session,
@@ -111,13 +111,13 @@ class DerivedWays(
         for table in ("exchange", "digest", "passage", "claim"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
         self._run(
-            "DELETE FROM hidden WHERE bank = ? AND session = ? AND kind = 'turn'", bank, session
+            "DELETE FROM hidden_record WHERE bank = ? AND session = ? AND kind = 'turn'", bank, session
         )
 
     def drop_derived(self) -> None:
         # First make the index whole: words that it has lost could not be taken out of it.
         self._rebuild_index()
-        for table in ("exchange", "digest", "made", *_OF_STAGES):
+        for table in ("exchange", "digest", "session_derivation", *_OF_STAGES):
             self._run(f"DELETE FROM {table}")
         self.drop_concepts()
         self._drop_rules()
@@ -125,10 +125,10 @@ class DerivedWays(
             "DELETE FROM passage WHERE kind NOT IN "
             "('commit', 'memory', 'pull', 'issue', 'remark', 'shared', 'imported')"
         )
-        self._run("DELETE FROM bearer WHERE kind = 'fact'")
+        self._run("DELETE FROM record_labels WHERE kind = 'fact'")
         self.drop_graph()
         self._drop_retained()
-        self._run("INSERT OR REPLACE INTO stale SELECT bank, id, 0 FROM session")
+        self._run("INSERT OR REPLACE INTO stale_session SELECT bank, id, 0 FROM session")
         self._run("DELETE FROM vector_count")
         self._run(
             "INSERT INTO vector_count SELECT bank, model, count(*) FROM vector GROUP BY bank, model"
@@ -136,4 +136,4 @@ class DerivedWays(
         self._rebuild_index()
 
     def _rebuild_index(self) -> None:
-        self._run("INSERT INTO fts (fts) VALUES ('rebuild')")
+        self._run("INSERT INTO passage_fts (passage_fts) VALUES ('rebuild')")

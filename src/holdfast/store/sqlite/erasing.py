@@ -19,7 +19,7 @@ from typing import Any
 from holdfast.errors import StoreBusyError
 from holdfast.model.curation import Action
 from holdfast.model.uris import uri
-from holdfast.store.protocol.curation import Erasure, Scrubbing, Touched
+from holdfast.store.protocol.curation import Erasure, Scrubber, ScrubMatch
 from holdfast.store.sqlite import copies
 from holdfast.store.sqlite.asking import Connection
 from holdfast.store.sqlite.connection import BUSY_S, translated
@@ -31,33 +31,33 @@ _WORDS = {
     "turn": ("text", "speaker", "branch", "target", "lines", "action", "result"),
     "session": ("title", "cwd", "branch", "subagent"),
     "commit": ("author", "email", "subject", "body", "files"),
-    "remembered": ("text", "who"),
-    "dimension": ("place", "why"),
+    "remembered_memory": ("text", "who"),
+    "memory_dimension": ("place", "why"),
     "opinion": ("target", "what", "why"),
     "curation": ("text", "who"),
-    "failure": ("excerpt",),
+    "failed_line": ("excerpt",),
     "source": ("problem",),
-    "chore": ("problem",),
+    "failed_task": ("problem",),
     "injection": ("because",),
     "bank": ("background",),
     "rule": ("heading", "text"),
     "statement": ("text", "author", "about", "files"),
     "pattern": ("content",),
     "proposal": ("text", "reason"),
-    "refusal": ("text", "why"),
-    "summary": ("content", "problem"),
-    "patch": ("changes", "diff"),
-    "call": ("problem",),
-    "pause": ("problem",),
-    "advice": ("text",),
+    "refused_proposal": ("text", "why"),
+    "model_summary": ("content", "problem"),
+    "commit_patch": ("changes", "diff"),
+    "model_call": ("problem",),
+    "service_pause": ("problem",),
+    "review_advice": ("text",),
     "pull": ("author", "title", "body", "labels", "files", "base", "branch", "url"),
     "issue": ("author", "title", "body", "labels", "url"),
     "remark": ("author", "text", "path", "url"),
-    "login": ("login", "name", "email"),
-    "shared": ("text", "author", "email", "files", "note"),
-    "parcel": ("line", "problem"),
-    "imported": ("title", "text", "files", "labels"),
-    "importing": ("place",),
+    "forge_login": ("login", "name", "email"),
+    "shared_record": ("text", "author", "email", "files", "note"),
+    "outbox_item": ("line", "problem"),
+    "imported_record": ("title", "text", "files", "labels"),
+    "import_batch": ("place",),
     "api_key": ("name",),
 }
 # How a row of each is known: bank, id and session.
@@ -65,49 +65,53 @@ _NAMED = {
     "turn": ("bank", "id", "session"),
     "session": ("bank", "id", "id"),
     "commit": ("bank", "id", "''"),
-    "remembered": ("bank", "id", "''"),
-    "dimension": ("bank", "id", "''"),
+    "remembered_memory": ("bank", "id", "''"),
+    "memory_dimension": ("bank", "id", "''"),
     "opinion": ("bank", "id", "''"),
     "curation": ("bank", "target", "''"),
-    "failure": ("(SELECT bank FROM source WHERE id = failure.source)", "offset", "source"),
+    "failed_line": ("(SELECT bank FROM source WHERE id = failed_line.source)", "offset", "source"),
     "source": ("bank", "path", "''"),
-    "chore": ("''", "name", "''"),
+    "failed_task": ("''", "name", "''"),
     "injection": ("bank", "id", "session"),
     "bank": ("id", "id", "''"),
     "rule": ("bank", "id", "''"),
     "statement": ("bank", "uri", "session"),
     "pattern": ("bank", "id", "''"),
     "proposal": ("bank", "id", "''"),
-    "refusal": ("bank", "seq", "''"),
-    "summary": (
+    "refused_proposal": ("bank", "seq", "''"),
+    "model_summary": (
         "bank",
         "record",
-        "coalesce((SELECT session FROM exchange AS x WHERE x.bank = summary.bank AND id = record), "
-        "(SELECT session FROM digest AS d WHERE d.bank = summary.bank AND id = record), '')",
+        "coalesce((SELECT session FROM exchange AS x WHERE x.bank = model_summary.bank AND id = record), "
+        "(SELECT session FROM digest AS d WHERE d.bank = model_summary.bank AND id = record), '')",
     ),
-    "patch": ("bank", "id", "''"),
-    "call": ("bank", "id", "session"),
-    "pause": ("''", "service", "''"),
-    "advice": ("bank", "review", "''"),
+    "commit_patch": ("bank", "id", "''"),
+    "model_call": ("bank", "id", "session"),
+    "service_pause": ("''", "service", "''"),
+    "review_advice": ("bank", "review", "''"),
     "pull": ("bank", "id", "''"),
     "issue": ("bank", "id", "''"),
     "remark": ("bank", "id", "''"),
-    "login": ("bank", "login", "''"),
-    **dict.fromkeys(("shared", "parcel", "imported", "importing"), ("bank", "id", "''")),
+    "forge_login": ("bank", "login", "''"),
+    **dict.fromkeys(
+        ("shared_record", "outbox_item", "imported_record", "import_batch"), ("bank", "id", "''")
+    ),
     "api_key": ("''", "id", "''"),
 }
 _LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.
-_DROPPED = ("summary", "patch", "rule", "statement", "pattern", "proposal", "login", "parcel")
+_DROPPED = ("model_summary", "commit_patch", "rule", "statement", "pattern", "proposal", "forge_login", "outbox_item")
 _OF_A_SESSION = (
-    "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden", "used", "turn",
+    "exchange", "digest", "passage", "claim", "stale_session", "session_derivation",
+    "curation_state", "hidden_record", "record_use", "turn",
 )  # fmt: skip
 # Where records lie that are made of others, and that people may have corrected.
+_TABLE_OF = {"memory": "remembered_memory", "shared": "shared_record", "imported": "imported_record"}
 _MADE_OF_OTHERS = {
     "fact": ("fact",),
     "concept": ("concept",),
-    "entity": ("spelling",),
-    "memory": ("retained", "opinion"),
+    "entity": ("entity_spelling",),
+    "memory": ("retained_memory", "opinion"),
 }
 _KEPT = "curation_is_append_only"
 _RETRY_S = 0.05
@@ -124,7 +128,7 @@ class ErasingWays(DerivedWays, ForgeWays):
             self._clear_retained(what.bank, session, 0)
             for table in _OF_A_SESSION:
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
-            self._run("DELETE FROM hidden WHERE bank = ? AND id = ?", what.bank, session)
+            self._run("DELETE FROM hidden_record WHERE bank = ? AND id = ?", what.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)
             self.note_change(what.bank, session)
         by_id = (
@@ -135,10 +139,10 @@ class ErasingWays(DerivedWays, ForgeWays):
             ("imported", what.imported),
         )
         for kind, ids in by_id:
-            table = "remembered" if kind == "memory" else kind
+            table = _TABLE_OF.get(kind, kind)
             for id in ids:
                 name = (what.bank, kind, id)
-                for beside in ("passage", "bearer", "curated", "hidden"):
+                for beside in ("passage", "record_labels", "curation_state", "hidden_record"):
                     self._run(f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", *name)
                 self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
                 if kind == "memory":
@@ -147,7 +151,7 @@ class ErasingWays(DerivedWays, ForgeWays):
         # What is made of all of a bank holds words of any of it.
         self.drop_concepts(what.bank)
         for source in what.sources:
-            self._run("UPDATE failure SET excerpt = '' WHERE source = ?", source)
+            self._run("UPDATE failed_line SET excerpt = '' WHERE source = ?", source)
         self.seal(what.bank, what.marks)
         self._blank_log(what)
         # The names of what is erased go at once; the graph is made again from what is left.
@@ -160,24 +164,24 @@ class ErasingWays(DerivedWays, ForgeWays):
     def _erase_beside(self, what: Erasure) -> None:
         """What lies in tables of their own beside turns, commits and memories."""
         for id in what.turns:
-            self._run("DELETE FROM used WHERE bank = ? AND turn = ?", what.bank, id)
+            self._run("DELETE FROM record_use WHERE bank = ? AND turn = ?", what.bank, id)
         for id in what.memories:
             self._run(
                 "DELETE FROM concept_anchor WHERE bank = ? AND kind = 'memory' AND id = ?",
                 *(what.bank, id),
             )
             self._run(
-                "DELETE FROM used WHERE bank = ? AND record = ?", what.bank, uri("memory", id)
+                "DELETE FROM record_use WHERE bank = ? AND record = ?", what.bank, uri("memory", id)
             )
         for word, id in what.forged:
             self.erase_forged(what.bank, word, id)
         # What waits to be sent and may hold its words: itself, and whatever is made of others.
-        unsent = "DELETE FROM parcel WHERE bank = ? AND gone = 0 AND state <> 'sent' AND "
+        unsent = "DELETE FROM outbox_item WHERE bank = ? AND gone = 0 AND state <> 'sent' AND "
         self._run(f"{unsent} origin NOT LIKE 'holdfast://memory/%'", what.bank)
         for target in what.targets:
             self._run(f"{unsent} origin = ?", what.bank, target)
         for id in what.commits:
-            for table in ("patch", "touch", "revert", "tag", "branch", "authored"):
+            for table in ("commit_patch", "file_change", "commit_revert", "git_tag", "git_branch", "commit_session"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)
 
     def _erase_summaries(self, what: Erasure) -> None:
@@ -191,12 +195,12 @@ class ErasingWays(DerivedWays, ForgeWays):
         for session in sessions:
             name = (what.bank, session)
             self._run(
-                f"DELETE FROM summary WHERE bank = ? AND record IN "
+                f"DELETE FROM model_summary WHERE bank = ? AND record IN "
                 f"({of.format('exchange')} UNION {of.format('digest')})",
                 *(what.bank, *name, *name),
             )
         self._run(
-            "DELETE FROM summary WHERE bank = ? AND record NOT IN (SELECT id FROM exchange "
+            "DELETE FROM model_summary WHERE bank = ? AND record NOT IN (SELECT id FROM exchange "
             "WHERE bank = ? UNION SELECT id FROM digest WHERE bank = ?)",
             *(what.bank, what.bank, what.bank),
         )
@@ -231,18 +235,18 @@ class ErasingWays(DerivedWays, ForgeWays):
         self._run(row[0])
 
     def seal(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
-        self._run_many("INSERT OR IGNORE INTO erased VALUES (?, ?)", [(bank, m) for m in marks])
+        self._run_many("INSERT OR IGNORE INTO erasure_mark VALUES (?, ?)", [(bank, m) for m in marks])
         self._run_many(
-            "INSERT OR IGNORE INTO hidden SELECT bank, 'raw', id, session FROM turn "
+            "INSERT OR IGNORE INTO hidden_record SELECT bank, 'raw', id, session FROM turn "
             "WHERE bank = ? AND id = ?",
             [(bank, turn) for turn in turns],
         )
 
-    def holding(self, clean: Scrubbing) -> list[Touched]:
+    def holding(self, clean: Scrubber) -> list[ScrubMatch]:
         with translated(self._path):
             return [touched for touched, _, _ in _finds(self._connection, clean)]
 
-    def scrub(self, clean: Scrubbing) -> None:
+    def scrub(self, clean: Scrubber) -> None:
         self._overwrite_what_goes()
         with translated(self._path):
             found = [
@@ -267,28 +271,28 @@ class ErasingWays(DerivedWays, ForgeWays):
         self.drop_concepts()
         self.drop_graph()
 
-    def _scrub_keyed(self, clean: Scrubbing) -> None:
+    def _scrub_keyed(self, clean: Scrubber) -> None:
         """The same for tables whose rows have no number."""
-        for bank, kind, id, text, was in self._all("SELECT bank, kind, id, text, was FROM curated"):
+        for bank, kind, id, text, was in self._all("SELECT bank, kind, id, text, was FROM curation_state"):
             if (clean(text), clean(was)) != (text, was):
                 self._run(
-                    "UPDATE curated SET text = ?, was = ? WHERE bank = ? AND kind = ? AND id = ?",
+                    "UPDATE curation_state SET text = ?, was = ? WHERE bank = ? AND kind = ? AND id = ?",
                     *(clean(text), clean(was), bank, kind, id),
                 )
-        for table, column in (("tag", "name"), ("branch", "name"), ("touch", "path")):
+        for table, column in (("git_tag", "name"), ("git_branch", "name"), ("file_change", "path")):
             for bank, name in self._all(f"SELECT DISTINCT bank, {column} FROM {table}"):
                 if clean(name) != name:
                     self._run(f"DELETE FROM {table} WHERE bank = ? AND {column} = ?", bank, name)
-        for bank, name in self._all("SELECT DISTINCT bank, other FROM touch WHERE other <> ''"):
+        for bank, name in self._all("SELECT DISTINCT bank, other_path FROM file_change WHERE other_path <> ''"):
             if clean(name) != name:
-                self._run("DELETE FROM touch WHERE bank = ? AND other = ?", bank, name)
+                self._run("DELETE FROM file_change WHERE bank = ? AND other_path = ?", bank, name)
 
     def made_and_corrected(self, bank: str) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
         for kind, tables in _MADE_OF_OTHERS.items():
             for table in tables:
                 rows = self._all(
-                    "SELECT kind, id FROM curated WHERE bank = ? AND kind = ? AND text <> '' "
+                    "SELECT kind, id FROM curation_state WHERE bank = ? AND kind = ? AND text <> '' "
                     f"AND id IN (SELECT id FROM {table} WHERE bank = ?)",
                     *(bank, kind, bank),
                 )
@@ -305,7 +309,7 @@ class ErasingWays(DerivedWays, ForgeWays):
                     *(bank, uri(kind, id), Action.CORRECT.value),
                 )
                 self._run(
-                    "UPDATE curated SET text = '', was = '', time = '', who = '' "
+                    "UPDATE curation_state SET text = '', was = '', time = '', who = '' "
                     "WHERE bank = ? AND kind = ? AND id = ?",
                     *(bank, kind, id),
                 )
@@ -323,7 +327,7 @@ class ErasingWays(DerivedWays, ForgeWays):
             )
         self._run(f"DELETE FROM {table} WHERE rowid = ?", rowid)
 
-    def copies_holding(self, what: Erasure | Scrubbing) -> list[Path]:
+    def copies_holding(self, what: Erasure | Scrubber) -> list[Path]:
         folder = self._path.parent / "backups"
         copies = sorted(folder.glob("*.db")) if folder.is_dir() else []
         return [path for path in copies if _holds(path, what)]
@@ -337,7 +341,7 @@ class ErasingWays(DerivedWays, ForgeWays):
                 "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
                 "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
             )
-            run("INSERT INTO fts (fts) VALUES ('rebuild')")
+            run("INSERT INTO passage_fts (passage_fts) VALUES ('rebuild')")
             run("COMMIT")
             run("VACUUM")
             give_up = time.monotonic() + BUSY_S
@@ -352,8 +356,8 @@ class ErasingWays(DerivedWays, ForgeWays):
 
 
 def _finds(
-    connection: Connection, clean: Scrubbing
-) -> Iterator[tuple[Touched, int, Sequence[Any]]]:
+    connection: Connection, clean: Scrubber
+) -> Iterator[tuple[ScrubMatch, int, Sequence[Any]]]:
     """The rows that hold what is scrubbed, each with its number and its words."""
     for table, columns in _WORDS.items():
         there = {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
@@ -364,10 +368,10 @@ def _finds(
             bank, id, session, rowid, *words = row
             held = zip(columns, words, strict=True)
             if any(_cleaned(name, word, clean) != word for name, word in held):
-                yield Touched(table, str(bank), str(id), str(session)), rowid, words
+                yield ScrubMatch(table, str(bank), str(id), str(session)), rowid, words
 
 
-def _cleaned(column: str, word: Any, clean: Scrubbing) -> Any:
+def _cleaned(column: str, word: Any, clean: Scrubber) -> Any:
     if not isinstance(word, str) or not word:
         return word
     if column not in _LISTS:
@@ -376,7 +380,7 @@ def _cleaned(column: str, word: Any, clean: Scrubbing) -> Any:
     return json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
 
 
-def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
+def _holds(path: Path, what: Erasure | Scrubber) -> bool:
     """Whether a copy holds it, or cannot be looked into."""
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     try:
@@ -388,9 +392,9 @@ def _holds(path: Path, what: Erasure | Scrubbing) -> bool:
                 ("session", what.sessions),
                 ("turn", what.turns),
                 ("commit", what.commits),
-                ("remembered", what.memories),
-                ("shared", what.shared),
-                ("imported", what.imported),
+                ("remembered_memory", what.memories),
+                ("shared_record", what.shared),
+                ("imported_record", what.imported),
             )
             named += tuple((word, (id,)) for word, id in what.forged)
             return any(copies.has(copy, table, ids) for table, ids in named if table in tables)

@@ -22,7 +22,7 @@ from holdfast.model.knowledge import (
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol.facts import Knowledge
+from holdfast.store.protocol.facts import DerivedKnowledge
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.connection import translated
@@ -130,7 +130,7 @@ class FactAnswers(Asking):
         found: list[rows.Row] = []
         for some in portions(names, _AT_ONCE):
             found += self._all(
-                "SELECT kind, id, time, status, because FROM life WHERE bank = ? AND (kind, id) IN "
+                "SELECT kind, id, time, status, because FROM status_period WHERE bank = ? AND (kind, id) IN "
                 f"(VALUES {', '.join('(?, ?)' for _ in some)}) ORDER BY time",
                 *(bank, *(part for name in some for part in name)),
             )
@@ -138,7 +138,7 @@ class FactAnswers(Asking):
 
     def bearings(self, bank: str, fact: str) -> list[Bearing]:
         found = self._all(
-            "SELECT fact, time, uri, how FROM bearing WHERE bank = ? AND fact = ? "
+            "SELECT fact, time, uri, how FROM fact_evidence WHERE bank = ? AND fact = ? "
             "ORDER BY time, uri",
             *(bank, fact),
         )
@@ -146,7 +146,7 @@ class FactAnswers(Asking):
 
     def facts_on(self, bank: str, uri: str) -> list[Fact]:
         found = self._all(
-            f"SELECT {FACT} FROM fact WHERE bank = ? AND id IN (SELECT fact FROM bearing "
+            f"SELECT {FACT} FROM fact WHERE bank = ? AND id IN (SELECT fact FROM fact_evidence "
             "WHERE bank = ? AND uri = ? AND how IN ('stated', 'remembered')) ORDER BY id",
             *(bank, bank, uri),
         )
@@ -154,8 +154,8 @@ class FactAnswers(Asking):
 
     def uses(self, bank: str) -> list[Used]:
         found = self._all(
-            "SELECT record, session, turn, time FROM used WHERE bank = ? AND (turn = '' OR EXISTS "
-            "(SELECT 1 FROM seen_turn WHERE seen_turn.bank = used.bank AND seen_turn.id = turn)) "
+            "SELECT record, session, turn, time FROM record_use WHERE bank = ? AND (turn = '' OR EXISTS "
+            "(SELECT 1 FROM visible_turn WHERE visible_turn.bank = record_use.bank AND visible_turn.id = turn)) "
             "ORDER BY time, turn, record",
             bank,
         )
@@ -164,8 +164,8 @@ class FactAnswers(Asking):
     def reviews(self, bank: str | None) -> list[Review]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {REVIEW}, (SELECT text FROM advice WHERE advice.bank = review.bank "
-            f"AND advice.review = review.id) FROM review WHERE {where} ORDER BY opened, id",
+            f"SELECT {REVIEW}, (SELECT text FROM review_advice WHERE review_advice.bank = review.bank "
+            f"AND review_advice.review = review.id) FROM review WHERE {where} ORDER BY opened, id",
             *values,
         )
         return [_review_of(row) for row in found]
@@ -173,7 +173,7 @@ class FactAnswers(Asking):
     def dropped(self, bank: str | None) -> dict[str, int]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT reason, sum(number) FROM dropped WHERE {where} GROUP BY reason ORDER BY 1",
+            f"SELECT reason, sum(claims) FROM dropped_claim_count WHERE {where} GROUP BY reason ORDER BY 1",
             *values,
         )
         return dict(found)
@@ -198,19 +198,19 @@ class FactWriting(FactAnswers):
             *claim_row(claim),
         )
 
-    def put_knowledge(self, bank: str, knowledge: Knowledge) -> None:
+    def put_knowledge(self, bank: str, knowledge: DerivedKnowledge) -> None:
         self._put_facts(bank, knowledge)
-        for table in ("life", "bearing", "review", "dropped"):
+        for table in ("status_period", "fact_evidence", "review", "dropped_claim_count"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", bank)
         self._run_many(
-            "INSERT OR IGNORE INTO life VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO status_period VALUES (?, ?, ?, ?, ?, ?)",
             [
                 (bank, life.kind, life.id, life.time, life.status.value, life.because)
                 for life in knowledge.lives
             ],
         )
         self._run_many(
-            "INSERT OR IGNORE INTO bearing VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO fact_evidence VALUES (?, ?, ?, ?, ?)",
             [(bank, b.fact, b.time, b.uri, b.how.value) for b in knowledge.bearings],
         )
         self._run_many(
@@ -218,11 +218,11 @@ class FactWriting(FactAnswers):
             [_review_row(review) for review in knowledge.reviews],
         )
         self._run_many(
-            "INSERT INTO dropped VALUES (?, ?, ?)",
+            "INSERT INTO dropped_claim_count VALUES (?, ?, ?)",
             [(bank, reason, number) for reason, number in knowledge.dropped if number],
         )
 
-    def _put_facts(self, bank: str, knowledge: Knowledge) -> None:
+    def _put_facts(self, bank: str, knowledge: DerivedKnowledge) -> None:
         """Write what is new or other than it was, so that the index is left alone else."""
         found = self._all(f"SELECT {FACT} FROM fact WHERE bank = ?", bank)
         held = {row[1]: tuple(row) for row in found}
@@ -247,7 +247,7 @@ class FactWriting(FactAnswers):
 
     def _hide_fact(self, bank: str, id: str) -> None:
         """Neither words nor labels lead to it."""
-        for table in ("passage", "bearer"):
+        for table in ("passage", "record_labels"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = 'fact' AND id = ?", bank, id)
 
     def deeds(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
@@ -256,7 +256,7 @@ class FactWriting(FactAnswers):
         held = " OR ".join("instr(action, ?) > 0 OR instr(target, ?) > 0" for _ in words)
         with translated(self._path):
             for row in self._connection.execute(
-                f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND tool IS NOT NULL "
+                f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND tool IS NOT NULL "
                 f"AND ({held}) ORDER BY time, session, seq",
                 (bank, *(word for word in words for _ in range(2))),
             ):
@@ -264,16 +264,16 @@ class FactWriting(FactAnswers):
 
     def put_uses(self, bank: str, uses: Iterable[Used]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO used VALUES (?, ?, ?, ?, ?)", [(bank, *use) for use in uses]
+            "INSERT OR IGNORE INTO record_use VALUES (?, ?, ?, ?, ?)", [(bank, *use) for use in uses]
         )
 
     def drop_uses(self, bank: str, record: str, session: str) -> None:
         self._run(
-            "DELETE FROM used WHERE bank = ? AND record = ? AND session = ? AND turn = ''",
+            "DELETE FROM record_use WHERE bank = ? AND record = ? AND session = ? AND turn = ''",
             *(bank, record, session),
         )
 
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
         self._run(
-            "INSERT OR REPLACE INTO advice VALUES (?, ?, ?, ?, ?)", bank, review, time, model, text
+            "INSERT OR REPLACE INTO review_advice VALUES (?, ?, ?, ?, ?)", bank, review, time, model, text
         )

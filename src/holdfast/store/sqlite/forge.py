@@ -18,9 +18,9 @@ from holdfast.store.sqlite.curating import CuratingQuestions, CuratingWays
 
 Made = Callable[[rows.Row], Any]
 FINDABLE: dict[str, tuple[str, str, Made]] = {
-    "pull": ("seen_pull", forge_rows.PULL, forge_rows.pull_of),
-    "issue": ("seen_issue", forge_rows.ISSUE, forge_rows.issue_of),
-    "remark": ("seen_remark", forge_rows.REMARK, forge_rows.remark_of),
+    "pull": ("visible_pull", forge_rows.PULL, forge_rows.pull_of),
+    "issue": ("visible_issue", forge_rows.ISSUE, forge_rows.issue_of),
+    "remark": ("visible_remark", forge_rows.REMARK, forge_rows.remark_of),
 }
 NUMBERED = ("pull", "issue")
 
@@ -31,7 +31,7 @@ class ForgeQuestions(CuratingQuestions):
     def followed(self, bank: str | None = None) -> list[Followed]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT bank, repo, cursors, tags, read_at FROM followed WHERE {where} "
+            f"SELECT bank, repo, cursors, tags, read_at FROM followed_repository WHERE {where} "
             "ORDER BY bank, repo",
             *values,
         )
@@ -68,7 +68,7 @@ class ForgeQuestions(CuratingQuestions):
 
     def remarks(self, bank: str, thread: str) -> list[Remark]:
         found = self._all(
-            f"SELECT {forge_rows.REMARK} FROM seen_remark WHERE bank = ? AND thread = ? "
+            f"SELECT {forge_rows.REMARK} FROM visible_remark WHERE bank = ? AND thread = ? "
             "ORDER BY time, id",
             *(bank, thread),
         )
@@ -84,7 +84,7 @@ class ForgeQuestions(CuratingQuestions):
             f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
             f"AND id = (SELECT id FROM {seen} WHERE bank = ? AND id = ?) "
             f"UNION ALL SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'remark' "
-            "AND id IN (SELECT id FROM seen_remark WHERE bank = ? AND thread = ?) "
+            "AND id IN (SELECT id FROM visible_remark WHERE bank = ? AND thread = ?) "
             "ORDER BY time, id",
             *(bank, named.word, bank, named.id, bank, bank, thread),
         )
@@ -92,7 +92,7 @@ class ForgeQuestions(CuratingQuestions):
 
     def pulls_of(self, bank: str, commit: str) -> list[Pull]:
         return self._pulls(
-            'bank = ? AND id IN (SELECT id FROM pulled WHERE bank = ? AND "commit" = ?) '
+            'bank = ? AND id IN (SELECT pull FROM pull_commit WHERE bank = ? AND "commit" = ?) '
             "ORDER BY number, id",
             *(bank, bank, commit),
         )
@@ -121,7 +121,7 @@ class ForgeQuestions(CuratingQuestions):
     def commits_naming(self, bank: str, number: int) -> list[str]:
         like = f"%#{number}%"
         found = self._all(
-            "SELECT id, subject || ' ' || body FROM seen_commit "
+            "SELECT id, subject || ' ' || body FROM visible_commit "
             "WHERE bank = ? AND (subject LIKE ? OR body LIKE ?) ORDER BY id",
             *(bank, like, like),
         )
@@ -130,7 +130,7 @@ class ForgeQuestions(CuratingQuestions):
 
     def logins(self, bank: str) -> list[Login]:
         found = self._all(
-            "SELECT login, name, email FROM login WHERE bank = ? ORDER BY login", bank
+            "SELECT login, name, email FROM forge_login WHERE bank = ? ORDER BY login", bank
         )
         return [Login(*row) for row in found]
 
@@ -171,10 +171,10 @@ class ForgeWays(ForgeQuestions, CuratingWays):
             return False
         self._put_forged(thread, passage)
         if isinstance(thread, Pull):
-            self._run("DELETE FROM pulled WHERE bank = ? AND id = ?", thread.bank, thread.id)
+            self._run("DELETE FROM pull_commit WHERE bank = ? AND pull = ?", thread.bank, thread.id)
             commits = dict.fromkeys(filter(None, (*thread.commits, thread.merge)))
             self._run_many(
-                "INSERT OR IGNORE INTO pulled VALUES (?, ?, ?)",
+                "INSERT OR IGNORE INTO pull_commit VALUES (?, ?, ?)",
                 [(thread.bank, commit, thread.id) for commit in commits],
             )
         return True
@@ -196,13 +196,13 @@ class ForgeWays(ForgeQuestions, CuratingWays):
 
     def put_logins(self, bank: str, logins: Iterable[Login]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO login VALUES (?, ?, ?, ?)", [(bank, *one) for one in logins]
+            "INSERT OR IGNORE INTO forge_login VALUES (?, ?, ?, ?)", [(bank, *one) for one in logins]
         )
 
     def put_followed(self, followed: Followed) -> None:
         f = followed
         self._run(
-            "INSERT OR REPLACE INTO followed VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO followed_repository VALUES (?, ?, ?, ?, ?)",
             *(f.bank, f.repo, json.dumps(dict(f.cursors)), json.dumps(dict(f.tags)), f.read_at),
         )
 
@@ -210,14 +210,14 @@ class ForgeWays(ForgeQuestions, CuratingWays):
         """Remove a pull, an issue or a remark; not what stands under it."""
         self._run(f"DELETE FROM {_table(word)} WHERE bank = ? AND id = ?", bank, id)
         if word == "pull":
-            self._run("DELETE FROM pulled WHERE bank = ? AND id = ?", bank, id)
-        for beside in ("passage", "bearer", "curated", "hidden"):
+            self._run("DELETE FROM pull_commit WHERE bank = ? AND pull = ?", bank, id)
+        for beside in ("passage", "record_labels", "curation_state", "hidden_record"):
             self._run(
                 f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", bank, word, id
             )
         # Who nobody is any more need not be known.
         self._run(
-            "DELETE FROM login WHERE bank = ? AND login NOT IN (SELECT author FROM pull "
+            "DELETE FROM forge_login WHERE bank = ? AND login NOT IN (SELECT author FROM pull "
             "WHERE bank = ? UNION SELECT author FROM remark WHERE bank = ?)",
             *(bank, bank, bank),
         )

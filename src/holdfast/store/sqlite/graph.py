@@ -22,10 +22,10 @@ _WITHIN = (
     "AND own.seq BETWEEN x.first_seq AND x.last_seq"
 )
 _RESTING = (
-    f"CROSS JOIN sighting AS own {_WITHIN} "
-    "CROSS JOIN retained AS made ON made.bank = own.bank AND made.key = own.key",
+    f"CROSS JOIN memory_occurrence AS own {_WITHIN} "
+    "CROSS JOIN retained_memory AS made ON session_derivation.bank = own.bank AND session_derivation.key = own.key",
     f"CROSS JOIN stance AS own {_WITHIN} CROSS JOIN opinion AS made "
-    "ON made.bank = own.bank AND made.target = own.target AND made.aspect = own.aspect",
+    "ON session_derivation.bank = own.bank AND session_derivation.target = own.target AND session_derivation.aspect = own.aspect",
 )
 
 
@@ -45,7 +45,7 @@ class GraphAsking(Asking):
     def entity(self, bank: str, id: str) -> Known | None:
         row = self._one(
             f"SELECT {_KNOWN} FROM entity WHERE bank = ? AND (id = ? OR number IN "
-            "(SELECT entity FROM spelling WHERE bank = ? AND id = ?)) ORDER BY id <> ? LIMIT 1",
+            "(SELECT entity FROM entity_spelling WHERE bank = ? AND id = ?)) ORDER BY id <> ? LIMIT 1",
             *(bank, id, bank, id, id),
         )
         return Known(*row) if row else None
@@ -56,8 +56,8 @@ class GraphAsking(Asking):
             found += [
                 (row[0], Known(*row[1:]))
                 for row in self._all(
-                    f"SELECT DISTINCT key, {_KNOWN} FROM spelling JOIN entity "
-                    "ON entity.number = spelling.entity WHERE spelling.bank = ? "
+                    f"SELECT DISTINCT key, {_KNOWN} FROM entity_spelling JOIN entity "
+                    "ON entity.number = entity_spelling.entity WHERE entity_spelling.bank = ? "
                     f"AND key IN ({marks_for(some)}) ORDER BY key, entity.id",
                     bank,
                     *some,
@@ -67,8 +67,8 @@ class GraphAsking(Asking):
 
     def spelling_of(self, bank: str, id: str, text: str) -> str | None:
         row = self._one(
-            "SELECT spelling.id FROM spelling JOIN entity ON entity.number = spelling.entity "
-            "WHERE spelling.bank = ? AND entity.id = ? AND text = ? ORDER BY sort LIMIT 1",
+            "SELECT entity_spelling.id FROM entity_spelling JOIN entity ON entity.number = entity_spelling.entity "
+            "WHERE entity_spelling.bank = ? AND entity.id = ? AND text = ? ORDER BY sort LIMIT 1",
             *(bank, id, text),
         )
         return row[0] if row else None
@@ -86,12 +86,12 @@ class GraphAsking(Asking):
 
     def bonds_of(self, bank: str, entity: int, limit: int) -> list[Bond]:
         spellings = self._all(
-            "SELECT number FROM spelling WHERE entity = ? AND +bank = ?", entity, bank
+            "SELECT number FROM entity_spelling WHERE entity = ? AND +bank = ?", entity, bank
         )
         latest: dict[int, tuple[str, int]] = {}
         for (spelling,) in spellings:
             for node, time, parts in self._all(
-                "SELECT node, time, parts FROM mention WHERE spelling = ? "
+                "SELECT node, time, parts FROM entity_mention WHERE spelling = ? "
                 "ORDER BY time DESC, node LIMIT ?",
                 spelling,
                 limit,
@@ -104,8 +104,8 @@ class GraphAsking(Asking):
         found: list[Bond] = []
         for some in portions(nodes):
             raw = self._all(
-                "SELECT entity, node, parts FROM mention JOIN spelling "
-                "ON spelling.number = mention.spelling "
+                "SELECT entity, node, parts FROM entity_mention JOIN entity_spelling "
+                "ON entity_spelling.number = entity_mention.spelling "
                 f"WHERE node IN ({marks_for(some)}) AND entity > 0 AND +bank = ? "
                 "ORDER BY node, entity",
                 *some,
@@ -120,12 +120,12 @@ class GraphAsking(Asking):
 
     def together(self, bank: str, entity: int, limit: int = 20) -> list[tuple[Known, int]]:
         found = self._all(
-            f"SELECT {_KNOWN}, count(DISTINCT other.node) AS n FROM mention AS own "
-            "JOIN mention AS other ON other.node = own.node "
-            "JOIN spelling ON spelling.number = other.spelling "
-            "JOIN entity ON entity.number = spelling.entity "
-            "WHERE own.spelling IN (SELECT number FROM spelling WHERE entity = ? AND +bank = ?) "
-            f"AND spelling.entity <> ? GROUP BY {_KNOWN} "
+            f"SELECT {_KNOWN}, count(DISTINCT other.node) AS n FROM entity_mention AS own "
+            "JOIN entity_mention AS other ON other.node = own.node "
+            "JOIN entity_spelling ON entity_spelling.number = other.spelling "
+            "JOIN entity ON entity.number = entity_spelling.entity "
+            "WHERE own.spelling IN (SELECT number FROM entity_spelling WHERE entity = ? AND +bank = ?) "
+            f"AND entity_spelling.entity <> ? GROUP BY {_KNOWN} "
             "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
             *(entity, bank, entity, limit),
         )
@@ -135,7 +135,7 @@ class GraphAsking(Asking):
         found: list[Place] = []
         for some in portions(nodes):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM node WHERE number IN ({marks_for(some)}) AND +bank = ?",
+                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({marks_for(some)}) AND +bank = ?",
                 *some,
                 bank,
             )
@@ -144,7 +144,7 @@ class GraphAsking(Asking):
 
     def place(self, bank: str, kind: str, id: str) -> Place | None:
         row = self._one(
-            f"SELECT {_PLACE} FROM node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
+            f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
         )
         return Place(*row) if row else None
 
@@ -153,7 +153,7 @@ class GraphAsking(Asking):
         at = (bank, place.time, place.kind, place.id)
         for sign, order in (("<", "DESC"), (">", "ASC")):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM node WHERE bank = ? AND (time, kind, id) {sign} (?, ?, ?) "
+                f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND (time, kind, id) {sign} (?, ?, ?) "
                 f"AND time <> '' ORDER BY time {order}, kind {order}, id {order} LIMIT ?",
                 *at,
                 each,
@@ -163,7 +163,7 @@ class GraphAsking(Asking):
 
     def graph_size(self, bank: str, most: int) -> int:
         row = self._one(
-            "SELECT count(*) FROM (SELECT 1 FROM node WHERE bank = ? LIMIT ?)", bank, most
+            "SELECT count(*) FROM (SELECT 1 FROM graph_node WHERE bank = ? LIMIT ?)", bank, most
         )
         return row[0] if row else 0
 
@@ -171,10 +171,10 @@ class GraphAsking(Asking):
         found: list[tuple[int, Passage]] = []
         for some in portions(nodes):
             rows_of = self._all(
-                f"SELECT node.number, {_PASSAGE} FROM node CROSS JOIN passage "
-                "ON passage.bank = node.bank AND passage.kind = node.kind "
-                f"AND passage.id = node.id WHERE node.number IN ({marks_for(some)}) "
-                "AND +node.bank = ?",
+                f"SELECT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN passage "
+                "ON passage.bank = graph_node.bank AND passage.kind = graph_node.kind "
+                f"AND passage.id = graph_node.id WHERE graph_node.number IN ({marks_for(some)}) "
+                "AND +graph_node.bank = ?",
                 *some,
                 bank,
             )
@@ -186,11 +186,11 @@ class GraphAsking(Asking):
         for some in portions(nodes):
             for resting in _RESTING:
                 rows_of = self._all(
-                    f"SELECT DISTINCT node.number, {_PASSAGE} FROM node CROSS JOIN exchange AS x "
-                    f"ON x.bank = node.bank AND x.id = node.id {resting} CROSS JOIN passage "
-                    "ON passage.bank = node.bank AND passage.kind = 'memory' "
-                    f"AND passage.id = made.id WHERE node.number IN ({marks_for(some)}) "
-                    "AND node.kind = 'exchange' AND +node.bank = ? ORDER BY 1, passage.id",
+                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN exchange AS x "
+                    f"ON x.bank = graph_node.bank AND x.id = graph_node.id {resting} CROSS JOIN passage "
+                    "ON passage.bank = graph_node.bank AND passage.kind = 'memory' "
+                    f"AND passage.id = session_derivation.id WHERE graph_node.number IN ({marks_for(some)}) "
+                    "AND graph_node.kind = 'exchange' AND +graph_node.bank = ? ORDER BY 1, passage.id",
                     *some,
                     bank,
                 )
@@ -203,7 +203,7 @@ class GraphWriting(GraphAsking, ProgressWays):
 
     def nodes_in(self, bank: str, session: str) -> dict[tuple[str, str], str]:
         found = self._all(
-            "SELECT kind, id, hash FROM node WHERE bank = ? AND session = ?", bank, session
+            "SELECT kind, id, hash FROM graph_node WHERE bank = ? AND session = ?", bank, session
         )
         return {(kind, id): hash for kind, id, hash in found}
 
@@ -219,48 +219,48 @@ class GraphWriting(GraphAsking, ProgressWays):
         for node in nodes:
             self.drop_nodes(bank, [(node.kind, node.id)])
             number = self._run(
-                "INSERT INTO node (bank, kind, id, session, time, hash) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO graph_node (bank, kind, id, session, time, hash) VALUES (?, ?, ?, ?, ?, ?)",
                 *(bank, node.kind, node.id, node.session, node.time, node.hash),
             ).lastrowid
             mentions = [m._replace(text=rows.text(m.text)) for m in node.mentions]
             self._run_many(
-                "INSERT OR IGNORE INTO spelling (bank, sort, text, key, id) VALUES (?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO entity_spelling (bank, sort, text, key, id) VALUES (?, ?, ?, ?, ?)",
                 [(bank, m.sort.value, m.text, rows.text(m.key), m.id) for m in mentions],
             )
             self._run_many(
-                "INSERT INTO mention SELECT number, ?, ?, ? FROM spelling "
+                "INSERT INTO entity_mention SELECT number, ?, ?, ? FROM entity_spelling "
                 "WHERE bank = ? AND sort = ? AND text = ? "
                 "ON CONFLICT (spelling, time, node) DO UPDATE "
-                "SET parts = mention.parts | excluded.parts",
+                "SET parts = entity_mention.parts | excluded.parts",
                 [(node.time, number, int(m.parts), bank, m.sort.value, m.text) for m in mentions],
             )
             self._run_many(
-                "INSERT OR IGNORE INTO same VALUES (?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO spelling_equivalence VALUES (?, ?, ?, ?)",
                 [(number, s.sort.value, rows.text(s.one), rows.text(s.other)) for s in node.same],
             )
 
     def drop_nodes(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
         for kind, id in names:
             row = self._one(
-                "SELECT number FROM node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
+                "SELECT number FROM graph_node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
             )
             if row is None:
                 continue
             self._run(
-                "DELETE FROM mention WHERE (spelling, time, node) IN (SELECT spelling, "
-                "(SELECT time FROM node WHERE number = node), node FROM mention WHERE node = ?)",
+                "DELETE FROM entity_mention WHERE (spelling, time, node) IN (SELECT spelling, "
+                "(SELECT time FROM graph_node WHERE number = node), node FROM entity_mention WHERE node = ?)",
                 row[0],
             )
-            self._run("DELETE FROM same WHERE node = ?", row[0])
-            self._run("DELETE FROM node WHERE number = ?", row[0])
+            self._run("DELETE FROM spelling_equivalence WHERE node = ?", row[0])
+            self._run("DELETE FROM graph_node WHERE number = ?", row[0])
 
     def spellings(self, bank: str) -> list[Spelling]:
         found = self._all(
-            "SELECT spelling.number, sort, text, key, spelling.id, count(*), "
-            "count(DISTINCT node.session) FROM spelling "
-            "JOIN mention ON mention.spelling = spelling.number "
-            "JOIN node ON node.number = mention.node "
-            "WHERE spelling.bank = ? GROUP BY spelling.number, sort, text, key, spelling.id "
+            "SELECT entity_spelling.number, sort, text, key, entity_spelling.id, count(*), "
+            "count(DISTINCT graph_node.session) FROM entity_spelling "
+            "JOIN entity_mention ON entity_mention.spelling = entity_spelling.number "
+            "JOIN graph_node ON graph_node.number = entity_mention.node "
+            "WHERE entity_spelling.bank = ? GROUP BY entity_spelling.number, sort, text, key, entity_spelling.id "
             "ORDER BY sort, text",
             bank,
         )
@@ -268,7 +268,7 @@ class GraphWriting(GraphAsking, ProgressWays):
 
     def samenesses(self, bank: str) -> list[Sameness]:
         found = self._all(
-            "SELECT time, sort, one, other FROM node CROSS JOIN same ON same.node = node.number "
+            "SELECT time, sort, one, other FROM graph_node CROSS JOIN spelling_equivalence ON spelling_equivalence.node = graph_node.number "
             "WHERE bank = ? ORDER BY time, kind, id, sort, one, other",
             bank,
         )
@@ -276,8 +276,8 @@ class GraphWriting(GraphAsking, ProgressWays):
 
     def put_entities(self, bank: str, resolved: Iterable[Resolved]) -> None:
         self._run(
-            "DELETE FROM spelling WHERE bank = ? AND NOT EXISTS "
-            "(SELECT 1 FROM mention WHERE spelling = spelling.number)",
+            "DELETE FROM entity_spelling WHERE bank = ? AND NOT EXISTS "
+            "(SELECT 1 FROM entity_mention WHERE spelling = entity_spelling.number)",
             bank,
         )
         wanted = list(resolved)
@@ -297,10 +297,10 @@ class GraphWriting(GraphAsking, ProgressWays):
             [row for row in new if known.get(row[1]) != row],
         )
         numbers = dict(self._all("SELECT id, number FROM entity WHERE bank = ?", bank))
-        was = dict(self._all("SELECT number, entity FROM spelling WHERE bank = ?", bank))
+        was = dict(self._all("SELECT number, entity FROM entity_spelling WHERE bank = ?", bank))
         now = {s: numbers[one.entity.id] for one in wanted for s in one.spellings}
         self._run_many(
-            "UPDATE spelling SET entity = ? WHERE number = ?",
+            "UPDATE entity_spelling SET entity = ? WHERE number = ?",
             [(now.get(s, 0), s) for s, entity in was.items() if now.get(s, 0) != entity],
         )
 
@@ -308,8 +308,8 @@ class GraphWriting(GraphAsking, ProgressWays):
         """In how many records each occurs; only those of several spellings must be counted."""
         alone = dict(
             self._all(
-                "SELECT spelling, count(*) FROM spelling "
-                "JOIN mention ON mention.spelling = spelling.number "
+                "SELECT spelling, count(*) FROM entity_spelling "
+                "JOIN entity_mention ON entity_mention.spelling = entity_spelling.number "
                 "WHERE bank = ? GROUP BY spelling",
                 bank,
             )
@@ -324,7 +324,7 @@ class GraphWriting(GraphAsking, ProgressWays):
                 nodes.update(
                     node
                     for (node,) in self._all(
-                        f"SELECT node FROM mention WHERE spelling IN ({marks_for(some)})", *some
+                        f"SELECT node FROM entity_mention WHERE spelling IN ({marks_for(some)})", *some
                     )
                 )
             counts.append(len(nodes))
@@ -332,12 +332,12 @@ class GraphWriting(GraphAsking, ProgressWays):
 
     def drop_graph(self, bank: str | None = None) -> None:
         where, values = self._in_bank(bank)
-        of = f"(SELECT number FROM node WHERE {where})"
-        for table in ("mention", "same"):
+        of = f"(SELECT number FROM graph_node WHERE {where})"
+        for table in ("entity_mention", "spelling_equivalence"):
             self._run(f"DELETE FROM {table} WHERE node IN {of}", *values)
-        for table in ("node", "spelling", "entity"):
+        for table in ("graph_node", "entity_spelling", "entity"):
             self._run(f"DELETE FROM {table} WHERE {where}", *values)
-        self._run(f"DELETE FROM reached WHERE {where} AND stage = ?", *values, STAGE)
+        self._run(f"DELETE FROM stage_progress WHERE {where} AND stage = ?", *values, STAGE)
 
 
 def _row(entity: Entity, mentions: int) -> rows.Row:

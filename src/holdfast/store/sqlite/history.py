@@ -11,15 +11,15 @@ from holdfast.store.protocol.git_history import Authored, Patch, Repository, Tag
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 
-_TOUCH = "path, time, id, fate, other, added, removed, blob"
-_IN_HEAD = "NOT EXISTS (SELECT 1 FROM astray AS a WHERE a.bank = touch.bank AND a.id = touch.id)"
+_TOUCH = "path, time, id, change, other_path, added, removed, blob"
+_IN_HEAD = "NOT EXISTS (SELECT 1 FROM unmerged_commit AS a WHERE a.bank = file_change.bank AND a.id = file_change.id)"
 
 
 class HistoryQuestions(Asking):
     """What can be asked about repositories."""
 
     def patch(self, bank: str, commit: str) -> Patch | None:
-        row = self._one("SELECT changes, diff FROM patch WHERE bank = ? AND id = ?", bank, commit)
+        row = self._one("SELECT changes, diff FROM commit_patch WHERE bank = ? AND id = ?", bank, commit)
         if row is None:
             return None
         return Patch(bank, commit, tuple(FileChange(*c) for c in json.loads(row[0])), row[1])
@@ -27,7 +27,7 @@ class HistoryQuestions(Asking):
     def reverted_by(self, bank: str, commit: str) -> list[str]:
         # Written out or shortened: a name is the start of what it names.
         found = self._all(
-            "SELECT id FROM revert WHERE bank = ? AND reverted >= ? AND reverted <= ? "
+            "SELECT id FROM commit_revert WHERE bank = ? AND reverted >= ? AND reverted <= ? "
             "AND substr(?, 1, length(reverted)) = reverted AND id <> ? ORDER BY id",
             *(bank, commit[:7], commit, commit, commit),
         )
@@ -35,14 +35,14 @@ class HistoryQuestions(Asking):
 
     def reverts(self, bank: str, commit: str) -> list[str]:
         found = self._all(
-            "SELECT reverted FROM revert WHERE bank = ? AND id = ? ORDER BY reverted", bank, commit
+            "SELECT reverted FROM commit_revert WHERE bank = ? AND id = ? ORDER BY reverted", bank, commit
         )
         return [name for (name,) in found]
 
     def tags(self, bank: str, commit: str = "") -> list[Tagged]:
         one, values = (" AND id = ?", (commit,)) if commit else ("", ())
         found = self._all(
-            f"SELECT name, id, time FROM tag WHERE bank = ?{one} ORDER BY time, name", bank, *values
+            f"SELECT name, id, time FROM git_tag WHERE bank = ?{one} ORDER BY time, name", bank, *values
         )
         return [Tagged(*row) for row in found]
 
@@ -59,14 +59,14 @@ class HistoryQuestions(Asking):
         ]
 
     def astray(self, bank: str, commits: Sequence[str]) -> set[str]:
-        return self._among("astray", bank, commits)
+        return self._among("unmerged_commit", bank, commits)
 
     def has_astray(self, bank: str | None) -> bool:
         where, values = self._in_bank(bank)
-        return self._one(f"SELECT 1 FROM astray WHERE {where} LIMIT 1", *values) is not None
+        return self._one(f"SELECT 1 FROM unmerged_commit WHERE {where} LIMIT 1", *values) is not None
 
     def branches(self, bank: str) -> dict[str, str]:
-        return dict(self._all("SELECT name, id FROM branch WHERE bank = ?", bank))
+        return dict(self._all("SELECT name, id FROM git_branch WHERE bank = ?", bank))
 
     def line(self, bank: str, tip: str) -> set[str]:
         found = self._all(
@@ -79,16 +79,16 @@ class HistoryQuestions(Asking):
 
     def touches(self, bank: str, path: str, since: str, limit: int) -> list[Touch]:
         found = self._all(
-            f"SELECT {_TOUCH} FROM touch WHERE bank = ? AND path = ? AND time > ? AND {_IN_HEAD} "
-            "ORDER BY time, id, fate LIMIT ?",
+            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time > ? AND {_IN_HEAD} "
+            "ORDER BY time, id, change LIMIT ?",
             *(bank, path, since, limit),
         )
         return [Touch(*row) for row in found]
 
     def touched_before(self, bank: str, path: str, until: str) -> Touch | None:
         row = self._one(
-            f"SELECT {_TOUCH} FROM touch WHERE bank = ? AND path = ? AND time <= ? AND {_IN_HEAD} "
-            "ORDER BY time DESC, id DESC, fate = 'W' LIMIT 1",
+            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time <= ? AND {_IN_HEAD} "
+            "ORDER BY time DESC, id DESC, change = 'W' LIMIT 1",
             *(bank, path, until),
         )
         return Touch(*row) if row else None
@@ -97,7 +97,7 @@ class HistoryQuestions(Asking):
         found = self._all(
             "SELECT a.id FROM session AS o "
             "JOIN session AS s ON s.host = o.host AND s.bank = o.bank "
-            "JOIN authored AS a ON a.bank = s.bank AND a.session = s.id "
+            "JOIN commit_session AS a ON a.bank = s.bank AND a.session = s.id "
             "WHERE o.bank = ? AND o.id = ?",
             *(bank, session),
         )
@@ -114,7 +114,7 @@ class HistoryQuestions(Asking):
     def last_commit(self, bank: str, until: str) -> str:
         row = self._one(
             'SELECT id FROM "commit" AS c WHERE bank = ? AND time <= ? AND NOT EXISTS '
-            "(SELECT 1 FROM astray AS a WHERE a.bank = c.bank AND a.id = c.id) "
+            "(SELECT 1 FROM unmerged_commit AS a WHERE a.bank = c.bank AND a.id = c.id) "
             "ORDER BY time DESC, id DESC LIMIT 1",
             *(bank, until),
         )
@@ -133,7 +133,7 @@ class HistoryQuestions(Asking):
 
     def authored(self, bank: str, commit: str = "", session: str = "") -> list[Authored]:
         found = self._all(
-            "SELECT bank, id, session, exchange, score, because FROM authored "
+            "SELECT bank, id, session, exchange, score, because FROM commit_session "
             "WHERE bank = ? AND ? IN ('', id) AND ? IN ('', session) "
             "ORDER BY score DESC, id, session",
             *(bank, commit, session),
@@ -142,7 +142,7 @@ class HistoryQuestions(Asking):
 
     def committing(self, bank: str) -> list[Turn]:
         found = self._all(
-            f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND action LIKE '%git%commit%' "
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND action LIKE '%git%commit%' "
             "AND (ok IS NULL OR ok <> 0) ORDER BY time, session, seq",
             bank,
         )
@@ -165,7 +165,7 @@ class HistoryQuestions(Asking):
         """What became of files in the commits in which this became of one: when, of which, what,
         and its name before."""
         found = self._all(
-            "SELECT c.time, p.changes FROM patch AS p JOIN seen_commit AS c "
+            "SELECT c.time, p.changes FROM commit_patch AS p JOIN visible_commit AS c "
             "ON c.bank = p.bank AND c.id = p.id WHERE p.bank = ? AND p.changes LIKE ?",
             *(bank, f'%"{fate}"%'),
         )
@@ -179,7 +179,7 @@ class HistoryWays(HistoryQuestions):
 
     def put_patches(self, patches: Iterable[Patch]) -> None:
         self._run_many(
-            "INSERT OR REPLACE INTO patch VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO commit_patch VALUES (?, ?, ?, ?)",
             [
                 (p.bank, p.commit, json.dumps(p.changes, separators=(",", ":")), p.diff)
                 for p in patches
@@ -189,27 +189,27 @@ class HistoryWays(HistoryQuestions):
     def note_touches(self, bank: str, commits: Sequence[str]) -> None:
         for some in portions(commits):
             self._run(
-                "INSERT OR REPLACE INTO touch SELECT * FROM touched "
+                "INSERT OR REPLACE INTO file_change SELECT * FROM file_change_of_patch "
                 f"WHERE bank = ? AND id IN ({marks_for(some)})",
                 *(bank, *some),
             )
 
     def put_branches(self, bank: str, branches: Iterable[tuple[str, str]]) -> None:
-        self._run("DELETE FROM branch WHERE bank = ?", bank)
+        self._run("DELETE FROM git_branch WHERE bank = ?", bank)
         self._run_many(
-            "INSERT OR REPLACE INTO branch VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO git_branch VALUES (?, ?, ?)",
             [(bank, name, commit) for name, commit in branches],
         )
 
     def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO revert (bank, id, reverted) VALUES (?, ?, ?)",
+            "INSERT OR IGNORE INTO commit_revert (bank, id, reverted) VALUES (?, ?, ?)",
             [(bank, commit, other) for other in reverted],
         )
 
     def put_authored(self, bank: str, made: Iterable[Authored]) -> None:
-        self._run("DELETE FROM authored WHERE bank = ?", bank)
-        self._run_many("INSERT INTO authored VALUES (?, ?, ?, ?, ?, ?)", made)
+        self._run("DELETE FROM commit_session WHERE bank = ?", bank)
+        self._run_many("INSERT INTO commit_session VALUES (?, ?, ?, ?, ?, ?)", made)
 
     def put_repository(
         self, repository: Repository, tags: Iterable[Tagged], astray: Iterable[str]
@@ -220,10 +220,10 @@ class HistoryWays(HistoryQuestions):
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
             *(r.bank, r.path, r.head, json.dumps(r.tips), r.read_at, r.folder, int(r.diffs)),
         )
-        for table in ("tag", "astray"):
+        for table in ("git_tag", "unmerged_commit"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", r.bank)
         self._run_many(
-            "INSERT OR REPLACE INTO tag VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO git_tag VALUES (?, ?, ?, ?)",
             [(r.bank, tag.name, tag.commit, tag.time) for tag in tags],
         )
-        self._run_many("INSERT OR IGNORE INTO astray VALUES (?, ?)", [(r.bank, c) for c in astray])
+        self._run_many("INSERT OR IGNORE INTO unmerged_commit VALUES (?, ?)", [(r.bank, c) for c in astray])

@@ -45,7 +45,7 @@ def importing_of(row: tuple[Any, ...]) -> Importing:
     return Importing(bank, id, program, place, time, *counts, redacted)
 
 
-FINDABLE = {"imported": ("seen_imported", IMPORTED, imported_of)}
+FINDABLE = {"imported": ("visible_imported_record", IMPORTED, imported_of)}
 
 
 class ImportedQuestions(Asking):
@@ -53,14 +53,14 @@ class ImportedQuestions(Asking):
 
     def imported(self, bank: str) -> list[Imported]:
         found = self._all(
-            f"SELECT {IMPORTED} FROM seen_imported WHERE bank = ? ORDER BY time DESC, id", bank
+            f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? ORDER BY time DESC, id", bank
         )
         return [imported_of(row) for row in found]
 
     def imported_as(self, bank: str | None, origin: str) -> list[Imported]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {IMPORTED} FROM seen_imported WHERE {where} AND origin = ? ORDER BY bank, id",
+            f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND origin = ? ORDER BY bank, id",
             *(*values, origin),
         )
         return [imported_of(row) for row in found]
@@ -68,7 +68,7 @@ class ImportedQuestions(Asking):
     def imported_in(self, bank: str | None, session: str) -> list[Imported]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {IMPORTED} FROM seen_imported WHERE {where} AND session = ? "
+            f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND session = ? "
             "ORDER BY time DESC, bank, id",
             *(*values, session),
         )
@@ -77,7 +77,7 @@ class ImportedQuestions(Asking):
     def importings(self, bank: str | None = None) -> list[Importing]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {_IMPORTING} FROM importing WHERE {where} ORDER BY time, id", *values
+            f"SELECT {_IMPORTING} FROM import_batch WHERE {where} ORDER BY time, id", *values
         )
         return [importing_of(row) for row in found]
 
@@ -86,25 +86,25 @@ class ImportedWays(ImportedQuestions, CuratingWays):
     """The ways in."""
 
     def held_versions(self, bank: str) -> dict[str, str]:
-        return dict(self._all("SELECT id, version FROM held_imported WHERE bank = ?", bank))
+        return dict(self._all("SELECT id, version FROM current_imported_record WHERE bank = ?", bank))
 
     def brought(self, bank: str, importing: str) -> list[str]:
         found = self._all(
-            "SELECT id FROM imported WHERE bank = ? AND importing = ? ORDER BY id", bank, importing
+            "SELECT id FROM imported_record WHERE bank = ? AND import_batch = ? ORDER BY id", bank, importing
         )
         return [id for (id,) in found]
 
     def put_importing(self, importing: Importing) -> None:
         self._run(
-            f"INSERT INTO importing ({_IMPORTING}) VALUES ({marks(_IMPORTING)})",
+            f"INSERT INTO import_batch ({_IMPORTING}) VALUES ({marks(_IMPORTING)})",
             *(json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for v in importing),
         )
         self.note_change(importing.bank, "")
 
     def put_imported(self, importing: str, records: Iterable[Imported]) -> None:
-        columns = f"{IMPORTED}, importing"
+        columns = f"{IMPORTED}, import_batch"
         self._run_many(
-            f"INSERT INTO imported ({columns}) VALUES ({marks(columns)})",
+            f"INSERT INTO imported_record ({columns}) VALUES ({marks(columns)})",
             [(*_row_of(record), importing) for record in records],
         )
 
@@ -112,7 +112,7 @@ class ImportedWays(ImportedQuestions, CuratingWays):
         found: list[Imported] = []
         for some in portions(sorted(set(ids))):
             told = self._all(
-                f"SELECT {IMPORTED} FROM seen_imported WHERE bank = ? AND id IN "
+                f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? AND id IN "
                 f"({marks_for(some)}) ORDER BY id",
                 *(bank, *some),
             )

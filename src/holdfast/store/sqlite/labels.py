@@ -39,29 +39,29 @@ def put(run: Callable[..., Any], record: Labelled) -> None:
     """Give a record its labels, in the place of those it had."""
     kind, time = _bearer(record)
     name = (record.bank, kind, record.id)
-    run("DELETE FROM bearer WHERE bank = ? AND kind = ? AND id = ?", *name)
+    run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", *name)
     labels = json.dumps(list(dict.fromkeys(_labels(record))))
     run(
-        "INSERT OR IGNORE INTO label (bank, sort, text, name) "
+        "INSERT OR IGNORE INTO label (bank, kind, text, file_name) "
         f"SELECT ?, {_SORT}, {_TEXT}, json_extract(value, '$[2]') FROM json_each(?)",
         record.bank,
         labels,
     )
     ids = run(
         "SELECT label.id FROM json_each(?) CROSS JOIN label "
-        f"ON label.bank = ? AND label.sort = {_SORT} AND label.text = {_TEXT}",
+        f"ON label.bank = ? AND label.kind = {_SORT} AND label.text = {_TEXT}",
         labels,
         record.bank,
     )
     numbers = json.dumps([id for (id,) in ids])
     run(
-        "INSERT INTO labelled SELECT CAST(value AS INTEGER), ?, ?, ? FROM json_each(?)",
+        "INSERT INTO labelled_record SELECT CAST(value AS INTEGER), ?, ?, ? FROM json_each(?)",
         time,
         kind,
         record.id,
         numbers,
     )
-    run("INSERT INTO bearer VALUES (?, ?, ?, ?, ?)", *name, time, numbers)
+    run("INSERT INTO record_labels VALUES (?, ?, ?, ?, ?)", *name, time, numbers)
 
 
 def _bearer(record: Labelled) -> tuple[str, str]:
@@ -142,15 +142,15 @@ def _conditions(filter: Filter) -> list[_Condition]:
     if filter.file:
         conditions.append(_named(_path(filter.file)))
     if filter.concept:
-        same = "label.sort = 'concept' AND label.text = ?"
+        same = "label.kind = 'concept' AND label.text = ?"
         conditions += [(same, (root,)) for root in _stems(filter.concept) or ("",)]
     if filter.type:
-        conditions.append(("label.sort = 'type' AND label.text = ?", (filter.type,)))
-    return conditions or [("label.sort = 'type'", ())]
+        conditions.append(("label.kind = 'type' AND label.text = ?", (filter.type,)))
+    return conditions or [("label.kind = 'type'", ())]
 
 
 def _named(path: str) -> _Condition:
-    file = "label.sort = 'file' AND "
+    file = "label.kind = 'file' AND "
     if path.endswith("/"):
         # "0" is the character after "/".
         return file + "label.text >= ? AND label.text < ?", (path, path[:-1] + "0")
@@ -158,7 +158,7 @@ def _named(path: str) -> _Condition:
         return file + "label.text = ?", (path,)
     end = "/" + path
     return (
-        file + "label.name = ? AND (label.text = ? "
+        file + "label.file_name = ? AND (label.text = ? "
         "OR substr(label.text, length(label.text) - length(?) + 1) = ?)",
         (path.rpartition("/")[2], path, end, end),
     )
@@ -176,9 +176,9 @@ def bearers(
     fewest = min(range(len(labels)), key=lambda n: len(labels[n]))
     others = [condition for n, condition in enumerate(conditions) if n != fewest]
     checks = "".join(
-        " AND EXISTS (SELECT 1 FROM bearer CROSS JOIN json_each(bearer.labels) AS had "
-        "CROSS JOIN label ON label.id = CAST(had.value AS INTEGER) WHERE bearer.bank = ? "
-        f"AND bearer.kind = labelled.kind AND bearer.id = labelled.id AND {sql})"
+        " AND EXISTS (SELECT 1 FROM record_labels CROSS JOIN json_each(record_labels.labels) AS had "
+        "CROSS JOIN label ON label.id = CAST(had.value AS INTEGER) WHERE record_labels.bank = ? "
+        f"AND record_labels.kind = labelled_record.kind AND record_labels.id = labelled_record.id AND {sql})"
         for sql, _ in others
     )
     values = [value for _, given in others for value in (bank, *given)]
@@ -186,7 +186,7 @@ def bearers(
     since = filter.since or (_FIRST if filter.until else "")
     for label in labels[fewest] if all(labels) else ():
         found = ask(
-            "SELECT time, kind, id FROM labelled "
+            "SELECT time, kind, id FROM labelled_record "
             "WHERE label = ? AND time >= ? AND time < ? "
             f"AND kind IN ({marks_for(kinds)}){checks} "
             "ORDER BY time DESC, kind, id LIMIT ?",

@@ -16,8 +16,8 @@ from holdfast.store.sqlite.curating import WISHED, CuratingWays
 
 _STAGES = ("retain", "reflect")
 _SHOWN = (
-    "NOT EXISTS (SELECT 1 FROM hidden WHERE hidden.bank = {0}.bank AND kind = 'memory' "
-    "AND hidden.id = {0}.id)"
+    "NOT EXISTS (SELECT 1 FROM hidden_record WHERE hidden_record.bank = {0}.bank AND kind = 'memory' "
+    "AND hidden_record.id = {0}.id)"
 )
 
 
@@ -26,8 +26,8 @@ class MindQuestions(Asking):
 
     def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered.bank = ? AND {_SHOWN.format('remembered')} "
-            "ORDER BY time DESC, remembered.id LIMIT ?",
+            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND {_SHOWN.format('remembered_memory')} "
+            "ORDER BY time DESC, remembered_memory.id LIMIT ?",
             *(bank, limit),
         )
         return self._said_anew(bank, [rows.memory_of(row) for row in found])
@@ -35,8 +35,8 @@ class MindQuestions(Asking):
     def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
         found = self._all(
             "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
-            "evidence, '[]', seen FROM retained WHERE bank = ? AND ? IN ('', network) "
-            f"AND {_SHOWN.format('retained')} ORDER BY time DESC, id LIMIT ?",
+            "evidence, '[]', seen FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
+            f"AND {_SHOWN.format('retained_memory')} ORDER BY time DESC, id LIMIT ?",
             *(bank, network, limit),
         )
         return self._said_anew(bank, [rows.memory_of(row) for row in found])
@@ -53,7 +53,7 @@ class MindQuestions(Asking):
 
     def beliefs(self, bank: str, opinion: str) -> list[Belief]:
         found = self._all(
-            "SELECT time, confidence, favour, against, note FROM belief "
+            "SELECT time, confidence, favour, against, note FROM opinion_revision "
             "WHERE bank = ? AND opinion = ? ORDER BY number",
             *(bank, opinion),
         )
@@ -62,7 +62,7 @@ class MindQuestions(Asking):
     def _corrections(self, bank: str) -> dict[str, str]:
         return dict(
             self._all(
-                "SELECT id, text FROM curated WHERE bank = ? AND kind = 'memory' AND text <> ''",
+                "SELECT id, text FROM curation_state WHERE bank = ? AND kind = 'memory' AND text <> ''",
                 bank,
             )
         )
@@ -77,7 +77,7 @@ class MindWays(CuratingWays):
 
     def sightings(self, bank: str, session: str) -> list[Sighting]:
         found = self._all(
-            f"SELECT {rows.SIGHTING} FROM sighting WHERE bank = ? AND session = ? ORDER BY key",
+            f"SELECT {rows.SIGHTING} FROM memory_occurrence WHERE bank = ? AND session = ? ORDER BY key",
             *(bank, session),
         )
         return [rows.sighting_of(row) for row in found]
@@ -95,7 +95,7 @@ class MindWays(CuratingWays):
     ) -> None:
         self._clear_retained(bank, session, 0)
         self._run_many(
-            f"INSERT INTO sighting (bank, session, {rows.SIGHTING}) "
+            f"INSERT INTO memory_occurrence (bank, session, {rows.SIGHTING}) "
             f"VALUES (?, ?, {rows.marks(rows.SIGHTING)})",
             [(bank, session, *rows.sighting_row(sighting)) for sighting in sightings],
         )
@@ -107,12 +107,12 @@ class MindWays(CuratingWays):
         )
 
     def unshown(self, bank: str) -> list[str]:
-        found = self._all("SELECT key FROM unshown WHERE bank = ? ORDER BY key", bank)
+        found = self._all("SELECT key FROM stale_memory WHERE bank = ? ORDER BY key", bank)
         return [key for (key,) in found]
 
     def met(self, bank: str, key: str) -> list[Met]:
         found = self._all(
-            f"SELECT session, {rows.SIGHTING} FROM sighting WHERE bank = ? AND key = ? "
+            f"SELECT session, {rows.SIGHTING} FROM memory_occurrence WHERE bank = ? AND key = ? "
             "ORDER BY time, session",
             *(bank, key),
         )
@@ -121,54 +121,54 @@ class MindWays(CuratingWays):
     def show_retained(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
     ) -> None:
-        self._run("DELETE FROM unshown WHERE bank = ? AND key = ?", bank, key)
+        self._run("DELETE FROM stale_memory WHERE bank = ? AND key = ?", bank, key)
         if memory is None:
             return
         self._run(
-            f"INSERT OR REPLACE INTO retained ({rows.RETAINED}) "
+            f"INSERT OR REPLACE INTO retained_memory ({rows.RETAINED}) "
             f"VALUES ({rows.marks(rows.RETAINED)})",
             *rows.retained_row(key, memory),
         )
         self.put_passage(memory, passage)
 
     def reshow(self, bank: str, id: str) -> str | None:
-        row = self._one("SELECT key, what FROM retained WHERE bank = ? AND id = ?", bank, id)
+        row = self._one("SELECT key, what FROM retained_memory WHERE bank = ? AND id = ?", bank, id)
         if row is None:
             return None
-        self._run("INSERT OR IGNORE INTO unshown VALUES (?, ?)", bank, row[0])
+        self._run("INSERT OR IGNORE INTO stale_memory VALUES (?, ?)", bank, row[0])
         return row[1]
 
     def _clear_retained(self, bank: str, session: str, first: int) -> None:
         """Take away what was retained of a session from a place on, and the memories that rested
         on it: they are shown again from what is left."""
         self._hide_keys(bank, session, first)
-        for table in ("sighting", "stance"):
+        for table in ("memory_occurrence", "stance"):
             self._run(
                 f"DELETE FROM {table} WHERE bank = ? AND session = ? AND seq >= ?",
                 *(bank, session, first),
             )
 
     def _hide_keys(self, bank: str, session: str, first: int) -> None:
-        keys = "SELECT key FROM sighting WHERE bank = ? AND session = ? AND seq >= ?"
+        keys = "SELECT key FROM memory_occurrence WHERE bank = ? AND session = ? AND seq >= ?"
         own = (bank, bank, session, first)
         self._run(
             "DELETE FROM passage WHERE bank = ? AND kind = 'memory' AND id IN "
-            f"(SELECT id FROM retained WHERE bank = ? AND key IN ({keys}))",
+            f"(SELECT id FROM retained_memory WHERE bank = ? AND key IN ({keys}))",
             *(bank, *own),
         )
-        self._run(f"DELETE FROM retained WHERE bank = ? AND key IN ({keys})", *own)
+        self._run(f"DELETE FROM retained_memory WHERE bank = ? AND key IN ({keys})", *own)
 
     def _drop_retained(self) -> None:
         self._run(
-            "DELETE FROM passage WHERE kind = 'memory' AND EXISTS (SELECT 1 FROM retained "
-            "WHERE retained.bank = passage.bank AND retained.id = passage.id)"
+            "DELETE FROM passage WHERE kind = 'memory' AND EXISTS (SELECT 1 FROM retained_memory "
+            "WHERE retained_memory.bank = passage.bank AND retained_memory.id = passage.id)"
         )
-        for table in ("sighting", "stance", "retained", "unshown"):
+        for table in ("memory_occurrence", "stance", "retained_memory", "stale_memory"):
             self._run(f"DELETE FROM {table}")
-        self._run(f"DELETE FROM reached WHERE stage IN {_STAGES}")
+        self._run(f"DELETE FROM stage_progress WHERE stage IN {_STAGES}")
 
     def _forget_dimensions(self, bank: str, id: str) -> None:
-        self._run("DELETE FROM dimension WHERE bank = ? AND id = ?", bank, id)
+        self._run("DELETE FROM memory_dimension WHERE bank = ? AND id = ?", bank, id)
 
     def all_opinions(self, bank: str) -> list[Opinion]:
         found = self._all(f"SELECT {rows.OPINION} FROM opinion WHERE bank = ? ORDER BY id", bank)
@@ -182,15 +182,15 @@ class MindWays(CuratingWays):
         )
         if belief is not None:
             self._run(
-                "INSERT INTO belief SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? "
-                "FROM belief WHERE bank = ? AND opinion = ?",
+                "INSERT INTO opinion_revision SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? "
+                "FROM opinion_revision WHERE bank = ? AND opinion = ?",
                 *(o.bank, o.id, *belief, o.bank, o.id),
             )
         self._show(o.bank, o.id, passage)
 
     def drop_opinion(self, bank: str, id: str) -> None:
         self._run("DELETE FROM opinion WHERE bank = ? AND id = ?", bank, id)
-        self._run("DELETE FROM belief WHERE bank = ? AND opinion = ?", bank, id)
+        self._run("DELETE FROM opinion_revision WHERE bank = ? AND opinion = ?", bank, id)
         self._show(bank, id, None)
 
     def _show(self, bank: str, id: str, passage: Passage | None) -> None:
@@ -206,10 +206,10 @@ class MindWays(CuratingWays):
             *(bank.background, d.skepticism, d.literalism, d.empathy, bank.retention, bank.id),
         )
         self._run(
-            f"DELETE FROM alias WHERE bank = ? AND alias NOT IN ({marks_for(bank.aliases)})",
+            f"DELETE FROM bank_alias WHERE bank = ? AND alias NOT IN ({marks_for(bank.aliases)})",
             *(bank.id, *bank.aliases),
         )
         self._run_many(
-            "INSERT OR IGNORE INTO alias (alias, bank) VALUES (?, ?)",
+            "INSERT OR IGNORE INTO bank_alias (alias, bank) VALUES (?, ?)",
             [(alias, bank.id) for alias in bank.aliases],
         )

@@ -59,11 +59,11 @@ class NoteWays(Asking):
         return [_injection(row) for row in rows]
 
     def chores(self) -> list[Chore]:
-        return [Chore(*row) for row in self._run("SELECT * FROM chore ORDER BY name")]
+        return [Chore(*row) for row in self._run("SELECT * FROM failed_task ORDER BY name")]
 
     def put_chore(self, chore: Chore) -> None:
         self._run(
-            "INSERT OR REPLACE INTO chore VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO failed_task VALUES (?, ?, ?, ?, ?)",
             chore.name,
             chore.attempts,
             chore.problem,
@@ -72,7 +72,7 @@ class NoteWays(Asking):
         )
 
     def clear_chore(self, name: str) -> None:
-        self._run("DELETE FROM chore WHERE name = ?", name)
+        self._run("DELETE FROM failed_task WHERE name = ?", name)
 
 
 def _injection(row: tuple[object, ...]) -> Injection:

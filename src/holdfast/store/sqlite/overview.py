@@ -53,7 +53,7 @@ class OverviewQuestions(Asking):
         # Bank by bank: so each is read in the order of its index, and no further than needed.
         for one in self._bank_ids(bank):
             rows = self._all(
-                f"SELECT time, id FROM seen_commit WHERE bank = ?{by} "
+                f"SELECT time, id FROM visible_commit WHERE bank = ?{by} "
                 "ORDER BY time DESC, id LIMIT ?",
                 *(one, *values, limit + skip),
             )
@@ -73,7 +73,7 @@ class OverviewQuestions(Asking):
                 self._all, one, Filter(file=wanted.path), most, ("commit",)
             ):
                 row = self._one(
-                    f"SELECT time FROM seen_commit WHERE bank = ? AND id = ? AND {condition}",
+                    f"SELECT time FROM visible_commit WHERE bank = ? AND id = ? AND {condition}",
                     *(one, id, *values),
                 )
                 found += [(row[0], id, one)] if row else []
@@ -82,7 +82,7 @@ class OverviewQuestions(Asking):
     def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT max(author), max(email), count(*) AS n FROM seen_commit WHERE {where} "
+            f"SELECT max(author), max(email), count(*) AS n FROM visible_commit WHERE {where} "
             "GROUP BY CASE email WHEN '' THEN author ELSE lower(email) END "
             "ORDER BY n DESC, 1, 2 LIMIT ?",
             *(*values, limit),

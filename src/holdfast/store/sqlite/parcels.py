@@ -26,7 +26,7 @@ class ParcelQuestions(Asking):
     def parcels(self, remote: str = "") -> list[Parcel]:
         where, values = ("remote = ?", (remote,)) if remote else ("1", ())
         found = self._all(
-            f"SELECT {PARCEL} FROM parcel WHERE {where} ORDER BY queued, remote, id", *values
+            f"SELECT {PARCEL} FROM outbox_item WHERE {where} ORDER BY queued, remote, id", *values
         )
         return [_parcel_of(row) for row in found]
 
@@ -37,10 +37,10 @@ class ParcelWays(ParcelQuestions):
     def put_parcel(self, parcel: Parcel) -> None:
         self.drop_parcel(parcel)
         row = parcel._replace(gone=int(parcel.gone))._asdict() | {"state": parcel.state.value}
-        self._run(f"INSERT INTO parcel ({PARCEL}) VALUES ({marks(PARCEL)})", *row.values())
+        self._run(f"INSERT INTO outbox_item ({PARCEL}) VALUES ({marks(PARCEL)})", *row.values())
 
     def drop_parcel(self, parcel: Parcel) -> None:
         self._run(
-            "DELETE FROM parcel WHERE bank = ? AND remote = ? AND id = ?",
+            "DELETE FROM outbox_item WHERE bank = ? AND remote = ? AND id = ?",
             *(parcel.bank, parcel.remote, parcel.id),
         )

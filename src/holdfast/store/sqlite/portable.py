@@ -33,7 +33,7 @@ class PortableQuestions(Asking):
             yield row
 
     def _hidden_turns(self, bank: str) -> set[str]:
-        found = self._all("SELECT id FROM hidden WHERE bank = ? AND kind = 'turn'", bank)
+        found = self._all("SELECT id FROM hidden_record WHERE bank = ? AND kind = 'turn'", bank)
         return {id for (id,) in found}
 
     def _rows(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
@@ -66,9 +66,9 @@ class PortableQuestions(Asking):
         """The log, numbered from 1, each with the session that it is about a record of; words about
         what nobody is shown are not told."""
         plain = table._replace(columns=table.columns.replace(" session", ""), json=())
-        standing = self._all("SELECT kind, id, session FROM curated WHERE bank = ?", bank)
+        standing = self._all("SELECT kind, id, session FROM curation_state WHERE bank = ?", bank)
         sessions = {f"holdfast://{kind}/{id}": session for kind, id, session in standing}
-        away = self._all("SELECT kind, id FROM hidden WHERE bank = ?", bank)
+        away = self._all("SELECT kind, id FROM hidden_record WHERE bank = ?", bank)
         hidden = {f"holdfast://{kind}/{id}" for kind, id in away}
         numbers: dict[str, int] = {}
         for number, row in enumerate(self._rows(bank, plain, Chosen()), 1):
@@ -88,7 +88,7 @@ class PortableWays(PortableQuestions, CuratingWays):
     def put_carried(self, bank: str, table: Table, rows: Iterable[Row]) -> int:
         names = table.columns.split()
         own = table.lies_in or table.name
-        more = (", kind", ", 'raw'") if table.name == "withheld" else ("", "")
+        more = (", kind", ", 'raw'") if table.name == "withheld_turn" else ("", "")
         sql = (
             f'INSERT OR IGNORE INTO "{own}" ({_bare(names)}{more[0]}) '
             f"VALUES ({marks_for(names)}{more[1]})"
@@ -99,7 +99,7 @@ class PortableWays(PortableQuestions, CuratingWays):
             self._run_many(sql, [_values(bank, table, names, row) for row in some])
             if table.name == "session":
                 self._run_many(
-                    "INSERT OR REPLACE INTO stale VALUES (?, ?, 0)",
+                    "INSERT OR REPLACE INTO stale_session VALUES (?, ?, 0)",
                     [(bank, row["id"]) for row in some],
                 )
         self.note_change(bank, "")

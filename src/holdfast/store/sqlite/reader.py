@@ -32,13 +32,13 @@ from holdfast.store.sqlite.vectors import VectorQuestions
 # A term in the passage itself counts fully, one in the turn before it less.
 _RANK = "bm25(0.0, 1.0, 0.4)"
 _FINDABLE = {
-    "turn": ("seen_turn", rows.TURN, rows.turn_of),
+    "turn": ("visible_turn", rows.TURN, rows.turn_of),
     "exchange": ("exchange", rows.EXCHANGE, rows.exchange_of),
     "digest": ("digest", rows.DIGEST, rows.digest_of),
-    "session": ("seen_session", rows.SESSION, rows.session_of),
-    "commit": ("seen_commit", rows.COMMIT, rows.commit_of),
-    "memory": ("known_memory", rows.MEMORY, rows.memory_of),
-    "shared": ("seen_shared", SHARED, shared_of),
+    "session": ("visible_session", rows.SESSION, rows.session_of),
+    "commit": ("visible_commit", rows.COMMIT, rows.commit_of),
+    "memory": ("visible_memory", rows.MEMORY, rows.memory_of),
+    "shared": ("visible_shared_record", SHARED, shared_of),
     "rule": ("rule", rule_rows.RULE, rule_rows.rule_of),
     "pattern": ("pattern", rule_rows.PATTERN, rule_rows.pattern_of),
     "fact": ("fact", FACT, fact_of),
@@ -69,7 +69,7 @@ class SqliteReader(
 
     def banks(self) -> list[Bank]:
         aliases: dict[str, list[str]] = {}
-        for alias, bank in self._all("SELECT alias, bank FROM alias ORDER BY alias"):
+        for alias, bank in self._all("SELECT alias, bank FROM bank_alias ORDER BY alias"):
             aliases.setdefault(bank, []).append(alias)
         found = self._all(
             "SELECT id, name, created, background, skepticism, literalism, empathy, retention "
@@ -81,7 +81,7 @@ class SqliteReader(
         return next((bank for bank in self.banks() if bank.id == id), None)
 
     def bank_of(self, alias: str) -> str | None:
-        row = self._one("SELECT bank FROM alias WHERE alias = ?", alias)
+        row = self._one("SELECT bank FROM bank_alias WHERE alias = ?", alias)
         return row[0] if row else None
 
     def bank_of_host(self, host: str) -> str | None:
@@ -133,24 +133,24 @@ class SqliteReader(
 
     def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
         where, values = self._in_bank(bank)
-        columns = ", ".join(f"failure.{name}" for name in rows.FAILURE.split(", "))
+        columns = ", ".join(f"failed_line.{name}" for name in rows.FAILURE.split(", "))
         found = self._all(
-            f"SELECT {columns} FROM failure JOIN source ON source.id = failure.source "
-            f"WHERE {where} ORDER BY failure.source, failure.line LIMIT ?",
+            f"SELECT {columns} FROM failed_line JOIN source ON source.id = failed_line.source "
+            f"WHERE {where} ORDER BY failed_line.source, failed_line.line LIMIT ?",
             *values,
             limit,
         )
         return [rows.failure_of(row) for row in found]
 
     def sources_failed_before(self, reader: int) -> set[int]:
-        found = self._all("SELECT DISTINCT source FROM failure WHERE reader < ?", reader)
+        found = self._all("SELECT DISTINCT source FROM failed_line WHERE reader < ?", reader)
         return {row[0] for row in found}
 
     def counts(self, bank: str | None = None) -> Counts:
         where, values = self._in_bank(bank)
         tables = (
-            "seen_session", "seen_turn", "exchange", "digest", "seen_commit", "seen_memory", "fact",
-            "retained", "opinion", "seen_pull", "seen_issue", "seen_shared", "seen_imported",
+            "visible_session", "visible_turn", "exchange", "digest", "visible_commit", "visible_remembered_memory", "fact",
+            "retained_memory", "opinion", "visible_pull", "visible_issue", "visible_shared_record", "visible_imported_record",
         )  # fmt: skip
         numbers = [
             row[0]
@@ -164,7 +164,7 @@ class SqliteReader(
     def sessions(self, bank: str | None, limit: int = 20) -> list[Session]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {rows.SESSION} FROM seen_session WHERE {where} "
+            f"SELECT {rows.SESSION} FROM visible_session WHERE {where} "
             "ORDER BY ended DESC, id LIMIT ?",
             *values,
             limit,
@@ -173,13 +173,13 @@ class SqliteReader(
 
     def session(self, bank: str, id: str) -> Session | None:
         row = self._one(
-            f"SELECT {rows.SESSION} FROM seen_session WHERE bank = ? AND id = ?", bank, id
+            f"SELECT {rows.SESSION} FROM visible_session WHERE bank = ? AND id = ?", bank, id
         )
         return rows.session_of(row) if row else None
 
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
         found = self._all(
-            f"SELECT {rows.TURN} FROM seen_turn "
+            f"SELECT {rows.TURN} FROM visible_turn "
             "WHERE bank = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq",
             bank,
             session,
@@ -192,7 +192,7 @@ class SqliteReader(
         corrected = {c.id: c.text for c in self.curated_in(bank, session) if c.kind == "turn"}
         with translated(self._path):
             for row in self._connection.execute(
-                f"SELECT {rows.TURN} FROM seen_turn WHERE bank = ? AND session = ? AND seq >= ? "
+                f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
                 "ORDER BY seq",
                 (bank, session, first),
             ):
@@ -202,7 +202,7 @@ class SqliteReader(
 
     def turn_before(self, source: int, line: int) -> Turn | None:
         row = self._one(
-            f"SELECT {rows.TURN} FROM seen_turn WHERE source = ? AND line <= ? AND line > 0 "
+            f"SELECT {rows.TURN} FROM visible_turn WHERE source = ? AND line <= ? AND line > 0 "
             "ORDER BY line DESC, seq DESC LIMIT 1",
             source,
             line,
@@ -277,12 +277,12 @@ class SqliteReader(
         columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
         span, times = _span(since, until)
         # The plus keeps SQLite from asking the index anew for every row of that time.
-        within = f"AND +rowid IN (SELECT rowid FROM passage WHERE {span}) " if times else ""
+        within = f"AND +rowid IN (SELECT number FROM passage WHERE {span}) " if times else ""
         found = self._all(
             f"SELECT {columns}, ranked.rank FROM "
-            "(SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ? "
+            "(SELECT rowid, rank FROM passage_fts WHERE passage_fts MATCH ? AND rank MATCH ? "
             f"{within}ORDER BY rank LIMIT ?) AS ranked "
-            "JOIN passage ON passage.rowid = ranked.rowid ORDER BY ranked.rank, passage.rowid",
+            "JOIN passage ON passage.number = ranked.rowid ORDER BY ranked.rank, passage.number",
             match,
             _RANK,
             *times,
@@ -295,7 +295,7 @@ class SqliteReader(
         for term in terms:
             match = _expression(bank, [term], ())
             row = match and self._one(
-                "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)", match, most
+                "SELECT count(*) FROM (SELECT 1 FROM passage_fts WHERE passage_fts MATCH ? LIMIT ?)", match, most
             )
             counted.append(row[0] if row else 0)
         return counted
@@ -360,7 +360,7 @@ class SqliteReader(
 
     def stale_sessions(self, limit: int = 100) -> list[Stale]:
         found = self._all(
-            "SELECT bank, session, first FROM stale ORDER BY bank, session LIMIT ?", limit
+            "SELECT bank, session, first_seq FROM stale_session ORDER BY bank, session LIMIT ?", limit
         )
         return [Stale(*row) for row in found]
 

@@ -48,7 +48,7 @@ class RuleQuestions(Asking):
         return [rows.proposal_of(row) for row in found]
 
     def refusals(self, bank: str) -> list[Refusal]:
-        found = self._all(f"SELECT {_REFUSAL} FROM refusal WHERE bank = ? ORDER BY seq", bank)
+        found = self._all(f"SELECT {_REFUSAL} FROM refused_proposal WHERE bank = ? ORDER BY seq", bank)
         return [Refusal(*row)._replace(evidence=rows.as_tuple(row[-1])) for row in found]
 
 
@@ -91,7 +91,7 @@ class RuleWays(RuleQuestions, CuratingWays):
     def put_refusal(self, bank: str, refusal: Refusal) -> None:
         *row, evidence = refusal
         self._run(
-            f"INSERT OR REPLACE INTO refusal (bank, {_REFUSAL}) VALUES ({marks(_REFUSAL)}, ?)",
+            f"INSERT OR REPLACE INTO refused_proposal (bank, {_REFUSAL}) VALUES ({marks(_REFUSAL)}, ?)",
             *(bank, *row, rows.as_list(evidence)),
         )
 
@@ -130,7 +130,7 @@ class RuleWays(RuleQuestions, CuratingWays):
         any record that stated it."""
         for table in ("pattern", "proposal", "statement"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", what.bank)
-        self._run("DELETE FROM reached WHERE bank = ? AND stage = 'patterns'", what.bank)
+        self._run("DELETE FROM stage_progress WHERE bank = ? AND stage = 'patterns'", what.bank)
         turns = list(what.turns)
         for session in what.sessions:
             found = self._all(
@@ -141,4 +141,4 @@ class RuleWays(RuleQuestions, CuratingWays):
         gone = {uri(kind, id) for kind, ids in named for id in ids}
         for refusal in self.refusals(what.bank):
             if gone.intersection(refusal.evidence):
-                self._run("DELETE FROM refusal WHERE bank = ? AND seq = ?", what.bank, refusal.seq)
+                self._run("DELETE FROM refused_proposal WHERE bank = ? AND seq = ?", what.bank, refusal.seq)

@@ -29,10 +29,10 @@ class SessionQuestions(Asking):
         found = self._all(
             f"SELECT {_SESSION}, coalesce(digest.request, ''), coalesce(digest.outcome, ''), "
             "coalesce(digest.exchanges, 0), "
-            f"(SELECT count(*) FROM seen_turn AS t WHERE {_OF.format('t')}), "
-            "(SELECT count(*) FROM seen_session AS c WHERE c.host = s.host AND c.bank = s.bank "
+            f"(SELECT count(*) FROM visible_turn AS t WHERE {_OF.format('t')}), "
+            "(SELECT count(*) FROM visible_session AS c WHERE c.host = s.host AND c.bank = s.bank "
             "AND c.parent = s.id) "
-            "FROM (SELECT s.* FROM seen_session AS s "
+            "FROM (SELECT s.* FROM visible_session AS s "
             f"LEFT JOIN digest ON {_OF.format('digest')} WHERE {where} "
             "ORDER BY s.ended DESC, s.id LIMIT ? OFFSET ?) AS s "
             f"LEFT JOIN digest ON {_OF.format('digest')} ORDER BY s.ended DESC, s.id",
@@ -48,7 +48,7 @@ class SessionQuestions(Asking):
             tuple(
                 name
                 for (name,) in self._all(
-                    f"SELECT DISTINCT {column} FROM seen_session WHERE {where} AND {column} <> '' "
+                    f"SELECT DISTINCT {column} FROM visible_session WHERE {where} AND {column} <> '' "
                     f"ORDER BY {column} LIMIT {_BRANCHES}",
                     *values,
                 )
@@ -59,14 +59,14 @@ class SessionQuestions(Asking):
 
     def named(self, name: str) -> list[Session]:
         own, of_host = (
-            self._all(f"SELECT {rows.SESSION} FROM seen_session WHERE {what} ORDER BY bank", name)
+            self._all(f"SELECT {rows.SESSION} FROM visible_session WHERE {what} ORDER BY bank", name)
             for what in ("bank IN (SELECT id FROM bank) AND id = ?", "host = ? AND parent = ''")
         )
         return [rows.session_of(row) for row in own or of_host]
 
     def subagents(self, bank: str, session: str) -> list[Session]:
         found = self._all(
-            f"SELECT {rows.SESSION} FROM seen_session WHERE bank = ? AND parent = ? AND id <> ? "
+            f"SELECT {rows.SESSION} FROM visible_session WHERE bank = ? AND parent = ? AND id <> ? "
             "AND host IN (SELECT host FROM session WHERE bank = ? AND id = ?) "
             "ORDER BY started, id",
             *(bank, session, session, bank, session),
@@ -75,7 +75,7 @@ class SessionQuestions(Asking):
 
     def extent(self, bank: str, session: str) -> Extent:
         row = self._one(
-            "SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM seen_turn "
+            "SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM visible_turn "
             "WHERE bank = ? AND session = ?",
             *(bank, session),
         )
@@ -83,7 +83,7 @@ class SessionQuestions(Asking):
 
     def window(self, bank: str, session: str, first: int, most: int) -> tuple[int, int] | None:
         row = self._one(
-            "SELECT min(seq), max(seq) FROM (SELECT seq FROM seen_turn WHERE bank = ? "
+            "SELECT min(seq), max(seq) FROM (SELECT seq FROM visible_turn WHERE bank = ? "
             "AND session = ? AND seq >= ? ORDER BY seq LIMIT ?)",
             *(bank, session, first, most),
         )
@@ -91,7 +91,7 @@ class SessionQuestions(Asking):
 
     def window_before(self, bank: str, session: str, first: int, most: int) -> int | None:
         row = self._one(
-            "SELECT min(seq) FROM (SELECT seq FROM seen_turn WHERE bank = ? AND session = ? "
+            "SELECT min(seq) FROM (SELECT seq FROM visible_turn WHERE bank = ? AND session = ? "
             "AND seq < ? ORDER BY seq DESC LIMIT ?)",
             *(bank, session, first, most),
         )

@@ -46,13 +46,13 @@ class SharedQuestions(ParcelQuestions):
 
     def shared(self, bank: str) -> list[Shared]:
         found = self._all(
-            f"SELECT {SHARED} FROM seen_shared WHERE bank = ? ORDER BY shared DESC, id", bank
+            f"SELECT {SHARED} FROM visible_shared_record WHERE bank = ? ORDER BY shared DESC, id", bank
         )
         return [shared_of(row) for row in found]
 
     def takings(self, bank: str) -> list[Taking]:
         found = self._all(
-            "SELECT bank, id, place, heads, time FROM taking WHERE bank = ? ORDER BY time, id", bank
+            "SELECT bank, id, place, heads, time FROM share_import WHERE bank = ? ORDER BY time, id", bank
         )
         return [Taking(b, id, place, tuple(json.loads(h)), t) for b, id, place, h, t in found]
 
@@ -61,29 +61,29 @@ class SharedWays(SharedQuestions, ParcelWays, CuratingWays):
     """The ways in."""
 
     def sent(self, bank: str) -> set[str]:
-        return {id for (id,) in self._all("SELECT id FROM sent WHERE bank = ?", bank)}
+        return {id for (id,) in self._all("SELECT id FROM sent_share WHERE bank = ?", bank)}
 
     def put_sent(self, bank: str, ids: Iterable[str]) -> None:
-        self._run_many("INSERT OR IGNORE INTO sent VALUES (?, ?)", [(bank, id) for id in ids])
+        self._run_many("INSERT OR IGNORE INTO sent_share VALUES (?, ?)", [(bank, id) for id in ids])
 
     def held_shared(self, bank: str) -> list[Shared]:
-        found = self._all(f"SELECT {SHARED} FROM held_shared WHERE bank = ? ORDER BY id", bank)
+        found = self._all(f"SELECT {SHARED} FROM current_shared_record WHERE bank = ? ORDER BY id", bank)
         return [shared_of(row) for row in found]
 
     def taken(self, bank: str, taking: str) -> list[str]:
         found = self._all(
-            "SELECT id FROM shared WHERE bank = ? AND taking = ? ORDER BY id", bank, taking
+            "SELECT id FROM shared_record WHERE bank = ? AND share_import = ? ORDER BY id", bank, taking
         )
         return [id for (id,) in found]
 
     def put_taking(self, taking: Taking, records: Iterable[Shared]) -> None:
         self._run(
-            "INSERT INTO taking VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO share_import VALUES (?, ?, ?, ?, ?)",
             *(taking.bank, taking.id, taking.place, json.dumps(taking.heads), taking.time),
         )
-        columns = f"{SHARED}, taking"
+        columns = f"{SHARED}, share_import"
         self._run_many(
-            f"INSERT INTO shared ({columns}) VALUES ({marks(columns)})",
+            f"INSERT INTO shared_record ({columns}) VALUES ({marks(columns)})",
             [(*_row_of(record), taking.id) for record in records],
         )
         self.note_change(taking.bank, "")

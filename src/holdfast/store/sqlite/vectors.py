@@ -16,8 +16,8 @@ class VectorQuestions(Asking):
 
     def vector_span(self, bank: str, model: str) -> VectorSpan:
         row = self._one(
-            "SELECT total, coalesce((SELECT min(rowid) FROM vector AS v WHERE v.bank = c.bank "
-            "AND v.model = c.model), 0), coalesce((SELECT max(rowid) FROM vector AS v WHERE "
+            "SELECT total, coalesce((SELECT min(number) FROM vector AS v WHERE v.bank = c.bank "
+            "AND v.model = c.model), 0), coalesce((SELECT max(number) FROM vector AS v WHERE "
             "v.bank = c.bank AND v.model = c.model), 0) FROM vector_count AS c "
             "WHERE bank = ? AND model = ?",
             bank,
@@ -27,8 +27,8 @@ class VectorQuestions(Asking):
 
     def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
         found = self._all(
-            "SELECT rowid, hash, part, data FROM vector "
-            "WHERE bank = ? AND model = ? AND rowid > ? ORDER BY rowid LIMIT ?",
+            "SELECT number, hash, part, data FROM vector "
+            "WHERE bank = ? AND model = ? AND number > ? ORDER BY number LIMIT ?",
             bank,
             model,
             number,
@@ -42,7 +42,7 @@ class VectorQuestions(Asking):
             found += [
                 StoredVector(*row)
                 for row in self._all(
-                    "SELECT rowid, hash, part, data FROM vector WHERE bank = ? AND model = ? "
+                    "SELECT number, hash, part, data FROM vector WHERE bank = ? AND model = ? "
                     f"AND hash IN ({marks_for(some)})",
                     bank,
                     model,
@@ -53,10 +53,10 @@ class VectorQuestions(Asking):
 
     def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
         found = self._all(
-            "SELECT DISTINCT vector.rowid FROM passage CROSS JOIN vector "
+            "SELECT DISTINCT vector.number FROM passage CROSS JOIN vector "
             "ON vector.bank = passage.bank AND vector.hash = passage.hash "
             f"WHERE passage.bank = ? AND passage.kind IN ({marks_for(kinds)}) "
-            "AND vector.model = ? ORDER BY vector.rowid",
+            "AND vector.model = ? ORDER BY vector.number",
             bank,
             *kinds,
             model,
@@ -81,10 +81,10 @@ class VectorQuestions(Asking):
             found += [
                 (row[0], rows.passage_of(row[1:]))
                 for row in self._all(
-                    f"SELECT vector.rowid, {columns} FROM vector CROSS JOIN passage "
+                    f"SELECT vector.number, {columns} FROM vector CROSS JOIN passage "
                     "ON passage.bank = vector.bank AND passage.hash = vector.hash "
                     "WHERE +vector.bank = ? AND +vector.model = ? "
-                    f"AND vector.rowid IN ({marks_for(some)})",
+                    f"AND vector.number IN ({marks_for(some)})",
                     bank,
                     model,
                     *some,
@@ -99,7 +99,7 @@ class VectorQuestions(Asking):
         waits, more = _waits(model, kinds)
         found = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND {waits} "
-            "ORDER BY time DESC, rowid DESC LIMIT ?",
+            "ORDER BY time DESC, number DESC LIMIT ?",
             *values,
             *more,
             limit,

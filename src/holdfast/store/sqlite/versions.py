@@ -6,11 +6,11 @@ from holdfast.store.protocol.progress import Outdated
 from holdfast.store.sqlite.asking import Asking
 
 _OLDER = (
-    "FROM session AS s LEFT JOIN made ON made.bank = s.bank AND made.session = s.id "
-    "WHERE coalesce(made.rules, 0) < ?"
+    "FROM session AS s LEFT JOIN session_derivation ON session_derivation.bank = s.bank AND session_derivation.session = s.id "
+    "WHERE coalesce(session_derivation.rules_version, 0) < ?"
 )
 _ASKED = (
-    "EXISTS (SELECT 1 FROM summary AS m WHERE m.bank = r.bank AND m.record = r.id AND m.{which})"
+    "EXISTS (SELECT 1 FROM model_summary AS m WHERE m.bank = r.bank AND m.record = r.id AND m.{which})"
 )
 _OLD = _ASKED.format(which="content <> '' AND m.version < ?")
 _NEW = _ASKED.format(which="last_seq >= {last} AND m.version >= ?")
@@ -21,11 +21,11 @@ class VersionWays(Asking):
     """What is older than it could be."""
 
     def rules_of(self, bank: str, session: str) -> int:
-        row = self._one("SELECT rules FROM made WHERE bank = ? AND session = ?", bank, session)
+        row = self._one("SELECT rules_version FROM session_derivation WHERE bank = ? AND session = ?", bank, session)
         return int(row[0]) if row else 0
 
     def note_rules(self, bank: str, session: str, version: int) -> None:
-        self._run("INSERT OR REPLACE INTO made VALUES (?, ?, ?)", bank, session, version)
+        self._run("INSERT OR REPLACE INTO session_derivation VALUES (?, ?, ?)", bank, session, version)
 
     def outdated(self, rules: int, limit: int = 100) -> list[Outdated]:
         found = self._all(

@@ -57,7 +57,7 @@ class SqliteWriter(
             self.add_alias(bank.id, alias)
 
     def add_alias(self, bank: str, alias: str) -> None:
-        self._run("INSERT OR IGNORE INTO alias (alias, bank) VALUES (?, ?)", alias, bank)
+        self._run("INSERT OR IGNORE INTO bank_alias (alias, bank) VALUES (?, ?)", alias, bank)
 
     def add_source(self, path: str, agent: str, bank: str) -> Source:
         known = self.source_at(path)
@@ -125,7 +125,8 @@ class SqliteWriter(
         self._rebank_decisions(session, old, bank)
         self._clear_retained(old, session, 0)
         for table in (
-            "exchange", "digest", "passage", "claim", "stale", "made", "curated", "hidden",
+            "exchange", "digest", "passage", "claim", "stale_session", "session_derivation",
+            "curation_state", "hidden_record",
         ):  # fmt: skip
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", old, session)
         left = self._one("SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", old, session)
@@ -140,15 +141,15 @@ class SqliteWriter(
         """What was paid for goes with what it was made of."""
         own = "SELECT id FROM {} WHERE bank = ? AND session = ?"
         self._run(
-            "UPDATE summary SET bank = ? WHERE bank = ? AND record IN "
+            "UPDATE model_summary SET bank = ? WHERE bank = ? AND record IN "
             f"({own.format('exchange')} UNION {own.format('digest')}) AND NOT EXISTS "
-            "(SELECT 1 FROM summary AS held WHERE held.bank = ? AND held.hash = summary.hash "
-            "AND held.version = summary.version)",
+            "(SELECT 1 FROM model_summary AS held WHERE held.bank = ? AND held.hash = model_summary.hash "
+            "AND held.version = model_summary.version)",
             *(bank, old, old, session, old, session, bank),
         )
 
     def restart_source(self, id: int) -> None:
-        for table in ("ledger", "failure", "redaction"):
+        for table in ("ledger", "failed_line", "redaction"):
             self._run(f"DELETE FROM {table} WHERE source = ?", id)
         self._run(
             "UPDATE source SET offset = 0, lines = 0, prefix = '', stamp = '', l1_bytes = 0, "
@@ -191,7 +192,7 @@ class SqliteWriter(
             [(c.source, kind, n) for kind, n in c.redacted.items()],
         )
         self._run_many(
-            f"INSERT OR REPLACE INTO failure ({rows.FAILURE}) VALUES ({rows.marks(rows.FAILURE)})",
+            f"INSERT OR REPLACE INTO failed_line ({rows.FAILURE}) VALUES ({rows.marks(rows.FAILURE)})",
             [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
         )
         return True
@@ -267,8 +268,8 @@ class SqliteWriter(
         for bank, session, seq in changed:
             first[bank, session] = min(seq, first.get((bank, session), seq))
         self._run_many(
-            "INSERT INTO stale VALUES (?, ?, ?) "
-            "ON CONFLICT (bank, session) DO UPDATE SET first = min(stale.first, excluded.first)",
+            "INSERT INTO stale_session VALUES (?, ?, ?) "
+            "ON CONFLICT (bank, session) DO UPDATE SET first_seq = min(stale_session.first_seq, excluded.first_seq)",
             [(*name, seq) for name, seq in first.items()],
         )
 

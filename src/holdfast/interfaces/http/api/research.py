@@ -13,11 +13,11 @@ from holdfast.interfaces.http.api.handling import Asking, Cursor, Limit, Told, p
 from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
 from holdfast.interfaces.http.api.search import Question
 from holdfast.model.to_json import plain
-from holdfast.research.session_journal import Session
+from holdfast.research.session_journal import SessionSummary
 
 router = APIRouter(tags=["research"])
 ResearchId = Annotated[str, Path(max_length=60, examples=["mem-0190f3a2b4c1a2b3c4d"])]
-_Session = model_of(Session, "ResearchSession")
+_Session = model_of(SessionSummary, "ResearchSession")
 _Whole = extended(_Session, "ResearchWhole", lines=list[dict[str, Any]])
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -46,7 +46,7 @@ async def listed(asked: Asking, limit: Limit = 20, cursor: Cursor = "") -> Respo
     def found(memory: Holdfast) -> Told:
         sessions = sessions_of(memory.settings)
         page, more = paged(sessions.ids(), lambda id: (id,), limit, cursor)
-        return {"sessions": [sessions.session(id) for id in page], "cursor": more}
+        return {"sessions": [sessions.summary(id) for id in page], "cursor": more}
 
     return await asked.read(found)
 

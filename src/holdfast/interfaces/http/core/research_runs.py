@@ -20,8 +20,8 @@ from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import BusyError, HoldfastError, InputError, NotFoundError
 from holdfast.interfaces.http.core.memory_pool import Desk
 from holdfast.interfaces.http.core.streaming import Told
-from holdfast.research.journal_lines import without
-from holdfast.research.session_journal import ASKED, Line, Session, State, new_id
+from holdfast.research.journal_lines import mask_removed_records
+from holdfast.research.session_journal import ASKED, Line, SessionSummary, SessionState, new_id
 
 MOST_AT_ONCE = 20
 _LOOK_S = 0.1
@@ -35,7 +35,7 @@ class _Question(NamedTuple):
     text: str
     time: str
     before: int
-    end: State = State.RUNNING
+    end: SessionState = SessionState.RUNNING
     problem: str = ""
 
 
@@ -68,17 +68,17 @@ class Investigations:
             for _ in Investigation(memory, wish, id if follows else "", id):
                 pass
 
-        end, problem = State.CANCELLED, "It was stopped before it began."
+        end, problem = SessionState.CANCELLED, "It was stopped before it began."
         try:
             await self._desk.think(all_of_it)
         except HoldfastError as error:
-            end, problem = State.FAILED, f"{error.message} {error.remedy}".strip()
+            end, problem = SessionState.FAILED, f"{error.message} {error.remedy}".strip()
         finally:
             del self._running[id]
             self._stopped.discard(id)
             self._ended(id, end, problem)
 
-    def _ended(self, id: str, end: State, problem: str) -> None:
+    def _ended(self, id: str, end: SessionState, problem: str) -> None:
         """What is not in its journal is told from here, for a while."""
         asked = self._asked.pop(id)
         if self._written(id) <= asked.before:
@@ -101,7 +101,7 @@ class Investigations:
         """How one stands; one that waits for its turn is `running`."""
         return self._asked[id].end.value if id in self._asked else self._sessions.state(id).value
 
-    def told(self, memory: Holdfast, id: str) -> tuple[Session, list[Line]]:
+    def told(self, memory: Holdfast, id: str) -> tuple[SessionSummary, list[Line]]:
         """One with its lines, whether or not it has begun; without the words of what is not shown
         any more."""
         asked = self._asked.get(id)
@@ -110,7 +110,7 @@ class Investigations:
         except NotFoundError:
             if asked is None:
                 raise
-            session, lines = Session(id, asked.end, (), asked.time, asked.time, ""), []
+            session, lines = SessionSummary(id, asked.end, (), asked.time, asked.time, ""), []
         if asked is None:
             return session, lines
         if sum(line.get("stage") == ASKED for line in lines) <= asked.before:
@@ -141,7 +141,7 @@ class Investigations:
                 for line in await self._desk.read(partial(self._lines, id, after)):
                     after += 1
                     yield Told("step", {"session_id": id, **line}, str(after))
-            if state != State.RUNNING.value:
+            if state != SessionState.RUNNING.value:
                 said = {"problem": self._asked[id].problem} if id in self._asked else {}
                 yield Told("done", {"session_id": id, "state": state, **said}, str(after))
                 return
@@ -150,7 +150,7 @@ class Investigations:
     def _lines(self, id: str, after: int, memory: Holdfast) -> list[Line]:
         if id not in self._sessions.ids():
             return []
-        return without(memory.reader, self._sessions.lines(id))[after:]
+        return mask_removed_records(memory.reader, self._sessions.lines(id))[after:]
 
     def _size(self, id: str) -> int:
         try:

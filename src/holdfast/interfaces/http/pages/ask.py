@@ -23,8 +23,8 @@ from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
 from holdfast.recall.lookup.trace import word_of
 from holdfast.refine.core.passages import turn_text
-from holdfast.research.journal_lines import read_answer
-from holdfast.research.session_journal import Line, Session, State
+from holdfast.research.journal_lines import answer_from_json
+from holdfast.research.session_journal import Line, SessionSummary, SessionState
 
 router = APIRouter()
 _LONGEST = 4000
@@ -39,7 +39,7 @@ _NOTES = {
 
 class _Front(NamedTuple):
     banks: list[Bank]
-    recent: list[Session]
+    recent: list[SessionSummary]
 
 
 class _Talk(NamedTuple):
@@ -86,7 +86,7 @@ async def research(visit: Visiting, id: str, bank: str = "", note: str = "") -> 
         found = _talk(memory, *visit.investigations.told(memory, name))
         begun = name in sessions_of(memory.settings).ids()
         # What never began cannot be gone on with.
-        return name if begun or found.state == State.RUNNING.value else "", found
+        return name if begun or found.state == SessionState.RUNNING.value else "", found
 
     known, found = await visit.desk.read(look)
     return _page(visit, known, found, bank, _NOTES.get(note, ""))
@@ -119,7 +119,7 @@ async def remove(visit: Visiting, id: str) -> RedirectResponse:
 
 def _page(visit: Visit, id: str, found: _Talk, bank: str, note: str = "") -> HTMLResponse:
     first = found.asked[0].question if found.asked else "A question"
-    running = found.state == State.RUNNING.value
+    running = found.state == SessionState.RUNNING.value
     return visit.page(
         "talk.html", title=cut(first, 120), id=id, note=note, running=running, bank=bank,
         **found._asdict(),
@@ -128,7 +128,7 @@ def _page(visit: Visit, id: str, found: _Talk, bank: str, note: str = "") -> HTM
 
 def _front(memory: Holdfast) -> _Front:
     sessions = sessions_of(memory.settings)
-    recent = [sessions.session(id) for id in sessions.ids()[:_RECENT]]
+    recent = [sessions.summary(id) for id in sessions.ids()[:_RECENT]]
     return _Front(memory.reader.banks(), recent)
 
 
@@ -136,12 +136,12 @@ def _answered(memory: Holdfast, question: str, bank: str) -> tuple[str, _Talk]:
     answer = memory.ask(question, bank or "all", local=True)
     asked = Asked(question, "", (), "", answer)
     cited, banks = _cited(memory, [asked]), memory.reader.banks()
-    return answer.session_id, _Talk([asked], cited, State.DONE.value, "", banks)
+    return answer.session_id, _Talk([asked], cited, SessionState.DONE.value, "", banks)
 
 
-def _talk(memory: Holdfast, session: Session, lines: list[Line]) -> _Talk:
+def _talk(memory: Holdfast, session: SessionSummary, lines: list[Line]) -> _Talk:
     answers = {
-        place: read_answer(line["answer"]) for place, line in enumerate(lines) if line.get("answer")
+        place: answer_from_json(line["answer"]) for place, line in enumerate(lines) if line.get("answer")
     }
     asked = talk(lines, answers)
     banks = memory.reader.banks()

@@ -14,7 +14,7 @@ from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.model.query import Answer, Layer
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget
-from holdfast.research.journal_lines import line_of
+from holdfast.research.journal_lines import event_line
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -113,7 +113,7 @@ def _streamed(screen: Screen, asked: Investigation, arguments: argparse.Namespac
     for event in asked:
         answer = event.answer or answer
         if arguments.json:
-            line = line_of(event._replace(answer=None), asked.moment(), str)
+            line = event_line(event._replace(answer=None), asked.moment(), str)
             told_now = {"answer": event.answer} if event.answer else {}
             screen.json_line({"session_id": asked.id, **line, **told_now})
         else:

@@ -13,8 +13,8 @@ from holdfast.interfaces.cli.commands.ask.ask import show_answer, told
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut
 from holdfast.model.to_json import plain
-from holdfast.research.journal_lines import read_answer, without
-from holdfast.research.session_journal import ASKED, MOST_DAYS, MOST_SESSIONS, Sessions, State
+from holdfast.research.journal_lines import answer_from_json, mask_removed_records
+from holdfast.research.session_journal import ASKED, MAX_AGE_DAYS, MAX_SESSIONS, ResearchSessions, SessionState
 from holdfast.settings import load_settings
 
 HELP = f"""\
@@ -22,7 +22,7 @@ What is asked of memory, and was: every question has a session (mem-…) whose s
 written down while it runs. Follow one that another process works on, stop it, or read
 what came of it. `holdfast ask --session mem-…` goes on with one.
 
-The latest {MOST_SESSIONS} of the last {MOST_DAYS} days are kept, without secrets, for you alone.
+The latest {MAX_SESSIONS} of the last {MAX_AGE_DAYS} days are kept, without secrets, for you alone.
 What is forgotten since is not shown; when anything is erased for good, all sessions go.
 
 --json prints lists and sessions as one document, and with `attach` a line a step."""
@@ -36,11 +36,11 @@ EXAMPLES = """\
 
 ACTIONS = ("list", "show", "attach", "cancel", "remove")
 _STATES = {
-    State.RUNNING: "at work",
-    State.CRASHED: "its process died before the end",
-    State.CANCELLED: "cancelled",
-    State.FAILED: "failed",
-    State.DONE: "done",
+    SessionState.RUNNING: "at work",
+    SessionState.CRASHED: "its process died before the end",
+    SessionState.CANCELLED: "cancelled",
+    SessionState.FAILED: "failed",
+    SessionState.DONE: "done",
 }
 
 
@@ -84,13 +84,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _list(screen: Screen, sessions: Sessions, arguments: argparse.Namespace) -> int:
-    found = [sessions.session(id) for id in sessions.ids()[: arguments.limit]]
+def _list(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namespace) -> int:
+    found = [sessions.summary(id) for id in sessions.ids()[: arguments.limit]]
     if arguments.json:
         screen.json({"sessions": found})
         return 0
     for one in found:
-        state = _STATES[one.state] if one.state is not State.DONE else one.confidence
+        state = _STATES[one.state] if one.state is not SessionState.DONE else one.confidence
         head = f"{screen.paint(one.id, 'cyan')}  {one.last[:16].replace('T', ' ')}  {state}"
         screen.line(head)
         asked = one.questions[0] if one.questions else ""
@@ -123,14 +123,14 @@ def _step(screen: Screen, line: dict[str, Any]) -> None:
         screen.paint(told(str(line.get("stage", "")), int(line.get("round", 1)), told_of), "dim")
     )
     if line.get("answer"):
-        show_answer(screen, read_answer(line["answer"]))
+        show_answer(screen, answer_from_json(line["answer"]))
 
 
-def _attach(screen: Screen, sessions: Sessions, arguments: argparse.Namespace) -> int:
+def _attach(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namespace) -> int:
     id = sessions.find(arguments.id)
     with open_reading() as memory:
         for line in sessions.tail(id, arguments.after):
-            (seen,) = without(memory.reader, [line])
+            (seen,) = mask_removed_records(memory.reader, [line])
             if arguments.json:
                 screen.json_line({"session_id": id, **seen})
             else:
@@ -138,4 +138,4 @@ def _attach(screen: Screen, sessions: Sessions, arguments: argparse.Namespace) -
     state = sessions.state(id)
     if not arguments.json:
         screen.line(screen.paint(_STATES[state], "dim"))
-    return 0 if state is not State.CRASHED else 1
+    return 0 if state is not SessionState.CRASHED else 1

@@ -1,0 +1,158 @@
+"""What each method of the protocol is answered with, whatever the transport.
+
+Used by `server` (standard input and output), `http_server` (`holdfast mcp --http`) and
+`http/mcp/mcp_endpoint` (`holdfast serve`). Standard library only.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from holdfast.interfaces.mcp.jsonrpc import (
+    BUSY,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    Message,
+    Object,
+    RequestId,
+    RpcError,
+    encode_error,
+    encode_notification,
+    encode_result,
+)
+from holdfast.interfaces.mcp.server_spec import (
+    RESOURCE_TEMPLATES,
+    CallContext,
+    Engine,
+    ServerSpec,
+    progress_token,
+)
+
+
+class EngineRequest(NamedTuple):
+    """A valid request that the engine must answer."""
+
+    run: Callable[[Engine, CallContext], Object]
+    is_slow: bool = False
+
+
+def answer_without_engine(spec: ServerSpec, message: Message) -> str | None:
+    """The answer to a message that needs no engine: "" if none is owed, None if it needs one."""
+    if message.error is not None:
+        return encode_error(message.id, message.error) if message.needs_answer else ""
+    if message.id is None:
+        return ""
+    match message.method:
+        case "initialize":
+            result = spec.initialize_result(message.params)
+        case "ping":
+            result = {}
+        case "tools/list":
+            result = {"tools": spec.list_tools()}
+        case "resources/templates/list":
+            result = {"resourceTemplates": RESOURCE_TEMPLATES}
+        case _:
+            return None
+    return encode_result(message.id, result)
+
+
+def engine_request(spec: ServerSpec, message: Message) -> EngineRequest:
+    """How the engine answers a request; raises RpcError if the request is not valid."""
+    match message.method:
+        case "tools/call":
+            name, arguments = spec.check_call(message.params)
+            return EngineRequest(
+                lambda engine, context: engine.call(name, arguments, context),
+                name in spec.slow_tools,
+            )
+        case "resources/list":
+            return EngineRequest(lambda engine, context: {"resources": engine.list_resources()})
+        case "resources/read":
+            uri: object = message.params.get("uri")
+            if not isinstance(uri, str):
+                raise RpcError(INVALID_PARAMS, "uri must be a string.")
+            return EngineRequest(lambda engine, context: engine.read_resource(uri))
+        case _:
+            raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method[:100]!r}.")
+
+
+def cancelled_request(message: Message) -> RequestId | None:
+    """The id of the request that a notification cancels; None for any other message."""
+    if message.id is not None or message.method != "notifications/cancelled":
+        return None
+    id: object = message.params.get("requestId")
+    return id if isinstance(id, str | int) else None
+
+
+def progress_sender(
+    params: Object, send: Callable[[str], object]
+) -> Callable[[float, str], None]:
+    """A function that sends progress notifications, if the caller asked for them."""
+    token = progress_token(params)
+
+    def send_progress(done: float, text: str) -> None:
+        if token is not None:
+            fields = {"progressToken": token, "progress": done, "message": text}
+            send(encode_notification("notifications/progress", fields))
+
+    return send_progress
+
+
+class ActiveCalls:
+    """The calls of one client that are waiting or running, by request id.
+
+    `limit` bounds what one client can make the server keep. Without `unique_ids` a second call
+    with the id of an active one is accepted, and only the second can be cancelled.
+    """
+
+    def __init__(self, limit: int, unique_ids: bool = True) -> None:
+        self._limit = limit
+        self._unique_ids = unique_ids
+        # By type and value, because in Python 1 == True.
+        self._contexts: dict[tuple[str, RequestId], CallContext] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._contexts)
+
+    def add(self, id: RequestId, context: CallContext) -> None:
+        """Note a call; raises RpcError if there are too many, or the id is taken."""
+        with self._lock:
+            if self._unique_ids and _key(id) in self._contexts:
+                raise RpcError(INVALID_REQUEST, "This id is in use.")
+            if len(self._contexts) >= self._limit:
+                raise RpcError(BUSY, f"{self._limit} requests wait already. Try again later.")
+            self._contexts[_key(id)] = context
+
+    def remove(self, id: RequestId) -> None:
+        """Forget a call that ended."""
+        with self._lock:
+            self._contexts.pop(_key(id), None)
+
+    @contextmanager
+    def running(self, id: RequestId, context: CallContext) -> Generator[None]:
+        """Note a call while the block runs; raises as `add` does."""
+        self.add(id, context)
+        try:
+            yield
+        finally:
+            self.remove(id)
+
+    def cancel(self, id: RequestId) -> None:
+        """Cancel a call, if it is still active."""
+        context = self._contexts.get(_key(id))
+        if context is not None:
+            context.cancel()
+
+    def cancel_all(self) -> None:
+        """Cancel every call."""
+        for context in list(self._contexts.values()):
+            context.cancel()
+
+
+def _key(id: RequestId) -> tuple[str, RequestId]:
+    return type(id).__name__, id
